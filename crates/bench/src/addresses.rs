@@ -1,7 +1,7 @@
 //! What the two tests of learned addresses have in common: the search, its settings and its table.
 //!
-//! Each trial is a row: what was taught and asked for, what came back and what was flooded. What the search found, the
-//! largest number that passed, stands in all of them.
+//! Each trial is a row: what was taught and asked for, what came back and what was flooded. What
+//! the search found, the largest number that passed, stands in all of them.
 //!
 //! RFC 2889 §5.7, §5.8.
 

@@ -1,4 +1,5 @@
-//! Devices whose truth is known: what the tests of this crate find must be what these are made to do.
+//! Devices whose truth is known: what the tests of this crate find must be what these are made to
+//! do.
 
 use crate::frames::{GAP_AND_PREAMBLE, Sizes};
 use crate::ports::{Flow, Learned, Learning};
@@ -322,7 +323,8 @@ impl Testbed for Wire {
     }
 }
 
-/// Hosts at both ends of a wire: the n-th transfer through the device takes n seconds, one without it half a second.
+/// Hosts at both ends of a wire: the n-th transfer through the device takes n seconds, one without
+/// it half a second.
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
     /// What was asked for.

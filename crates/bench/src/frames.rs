@@ -1,7 +1,9 @@
-//! Sizes of frames: one size, or a mix of sizes taken in turn; and what a line carries of them at most.
+//! Sizes of frames: one size, or a mix of sizes taken in turn; and what a line carries of them at
+//! most.
 //!
-//! Sizes count the frame check sequence. A mix is a genome of RFC 6985: a letter for each frame of the sequence, which
-//! is then repeated. Small letters mean the sizes of the RFC's table; capital ones are the user's own.
+//! Sizes count the frame check sequence. A mix is a genome of RFC 6985: a letter for each frame of
+//! the sequence, which is then repeated. Small letters mean the sizes of the RFC's table; capital
+//! ones are the user's own.
 //!
 //! ```text
 //! 64        imix:aaafg        imix:AAAB/A=78/B=1518        imix: the usual seven, four and one
@@ -32,7 +34,8 @@ const LETTERS: [(char, u32); 10] = [
     ('j', 16000),
 ];
 
-/// What is called IMIX without more: seven small frames, four middling ones and a large one, which is no standard.
+/// What is called IMIX without more: seven small frames, four middling ones and a large one, which
+/// is no standard.
 const USUAL: &str = "AAAAAAABBBBC/A=64/B=570/C=1518";
 
 /// The least and the most that a frame may have, in bytes.
@@ -126,7 +129,8 @@ impl Sizes {
         sum as f64 / self.bytes.len() as f64
     }
 
-    /// Frames a second that a line of `bits_per_second` carries at most: gap and preamble are carried too.
+    /// Frames a second that a line of `bits_per_second` carries at most: gap and preamble are
+    /// carried too.
     pub fn line_fps(&self, bits_per_second: f64) -> f64 {
         bits_per_second / (8.0 * (self.mean() + GAP_AND_PREAMBLE))
     }
@@ -206,7 +210,8 @@ mod tests {
 
     #[test]
     fn genomes_are_read_as_the_rfc_writes_them() {
-        // RFC 6985 §4: "a five-packet sequence with sizes 64,64,64,1280,1518 would be designated: IMIX - aaafg".
+        // RFC 6985 §4: "a five-packet sequence with sizes 64,64,64,1280,1518 would be designated:
+        // IMIX - aaafg".
         assert_eq!(sizes("imix:aaafg").bytes(), [64, 64, 64, 1280, 1518]);
         assert_eq!(sizes("imix:AAB/A=78/B=1518").bytes(), [78, 78, 1518]);
         let usual = sizes("imix");

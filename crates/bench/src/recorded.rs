@@ -1,7 +1,7 @@
 //! A testbed whose trials are written down: the table `trials`, one row for each load of each.
 //!
-//! Where a testbed repeats itself, a trial is made once and remembered while the traffic is the same.
-//! Learning has a row in the table of its own test.
+//! Where a testbed repeats itself, a trial is made once and remembered while the traffic is the
+//! same. Learning has a row in the table of its own test.
 
 use crate::layer::Layer;
 use crate::ports::Flow;

@@ -1,7 +1,8 @@
-//! A testbed that offers nothing and counts the time that it would take: how long a run will last, before it starts.
+//! A testbed that offers nothing and counts the time that it would take: how long a run will last,
+//! before it starts.
 //!
-//! It answers as a device would that forwards a share of the line's rate and loses the rest, so that searches take about as
-//! many trials as on a device.
+//! It answers as a device would that forwards a share of the line's rate and loses the rest, so
+//! that searches take about as many trials as on a device.
 
 use crate::ports::{Flow, Learned, Learning};
 use crate::testbed::{LatencyOf, Observation, Outage, Plan, Testbed, Traffic, Unable, Variation};
@@ -11,7 +12,8 @@ use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_stats::histogram::Histogram;
 
-/// The share of the line's rate that the supposed device forwards: no rate that searches try at once.
+/// The share of the line's rate that the supposed device forwards: no rate that searches try at
+/// once.
 const CAPACITY: f64 = 0.637;
 /// Frames that it keeps of a burst.
 const BUFFER: f64 = 1000.0;
@@ -208,7 +210,8 @@ mod tests {
     use crate::procedures::{Bench, Search, find};
     use trammel_core::entry::Params;
 
-    /// A line that nothing is offered to, with a reset of each kind that matters and pauses of so many seconds.
+    /// A line that nothing is offered to, with a reset of each kind that matters and pauses of so
+    /// many seconds.
     #[derive(Debug)]
     struct Line(u64);
 
@@ -236,7 +239,8 @@ mod tests {
         }
     }
 
-    /// What a test takes at the seven sizes with its defaults, s, and trials: beyond the search for the throughput.
+    /// What a test takes at the seven sizes with its defaults, s, and trials: beyond the search for
+    /// the throughput.
     fn length(test: &str) -> (f64, u64) {
         let traffics: Vec<_> = ETHERNET
             .map(|bytes| Traffic::of(Sizes::of(bytes).unwrap()))
@@ -246,8 +250,8 @@ mod tests {
             ..Search::binary(Time::from_secs(10))
         };
         let total = |tests: &[&str]| {
-            // RFC 2544 §23: 2 s after the routing update, 2 s after learning, 2 s for residual frames, 5 s before the next
-            // but for 2 s that the note counts once.
+            // RFC 2544 §23: 2 s after the routing update, 2 s after learning, 2 s for residual
+            // frames, 5 s before the next but for 2 s that the note counts once.
             let line = Line(9);
             let mut rehearsal = Rehearsal::new(&line);
             let mut bench = Bench::new(&mut rehearsal, traffics.clone(), search);
@@ -285,7 +289,8 @@ mod tests {
             // Four steps and the overshoot.
             ("service-configuration", 7.0 * 5.0 * (10.0 + 9.0)),
             ("service-performance", 900.0 + 9.0),
-            // Ten of 1.8 GB in frames of 1518 bytes, with and without the device, at 81,274 frames/s; no pauses.
+            // Ten of 1.8 GB in frames of 1518 bytes, with and without the device, at 81,274
+            // frames/s; no pauses.
             (
                 "ftp-transfer",
                 2.0 * 10.0 * 1.8e9 / 1518.0 / (1e9 / (1538.0 * 8.0)),
@@ -304,12 +309,13 @@ mod tests {
 
     #[test]
     fn searches_are_rehearsed_with_about_as_many_trials_as_they_make() {
-        // A burst of up to two seconds, found to the frame: 22 halvings at 64 bytes and 17 at 1518, about half of
-        // which lose and are verified twice.
+        // A burst of up to two seconds, found to the frame: 22 halvings at 64 bytes and 17 at 1518,
+        // about half of which lose and are verified twice.
         let (seconds, trials) = length("back-to-back");
         assert!((7 * 50 * 17..7 * 50 * 22 * 3).contains(&trials), "{trials}");
         assert!(seconds > trials as f64 * 9.0);
-        // 16,384 addresses: the most, the least and 14 halvings, each after the age of what was learned before.
+        // 16,384 addresses: the most, the least and 14 halvings, each after the age of what was
+        // learned before.
         let (seconds, trials) = length("address-caching");
         assert_eq!(trials, 16);
         assert!(seconds > 16.0 * (300.0 + 9.0), "{seconds}");

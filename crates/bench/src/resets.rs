@@ -1,4 +1,5 @@
-//! For how long a reset keeps a device from forwarding, by the two methods of RFC 6201, and the kinds of resets it knows.
+//! For how long a reset keeps a device from forwarding, by the two methods of RFC 6201, and the
+//! kinds of resets it knows.
 //!
 //! ```text
 //! frame loss:  frames lost / offered rate
@@ -105,14 +106,15 @@ pub fn caused(
             lost: outcome.lost(),
             by_loss_ms,
             by_stamps_ms: outage.map(|outage| ms(outage.to.saturating_sub(outage.from))),
-            // Of a stream that never came again, all that was left is lost, but for a few frames on their way.
+            // Of a stream that never came again, all that was left is lost, but for a few frames on
+            // their way.
             is_over: by_loss_ms < 0.999 * ms(course.watch),
         }
     })
 }
 
-/// The table of a test whose rows are the resets of a testbed, at the throughput under the smallest frames: the cells that
-/// `row` gives for a kind and the throughput.
+/// The table of a test whose rows are the resets of a testbed, at the throughput under the smallest
+/// frames: the cells that `row` gives for a kind and the throughput.
 pub fn tabulate(
     bench: &mut Bench<'_>,
     entry: &Entry,

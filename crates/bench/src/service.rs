@@ -1,4 +1,5 @@
-//! A service as Y.1564 sees it: information rates, acceptance criteria, and what was measured of it against them.
+//! A service as Y.1564 sees it: information rates, acceptance criteria, and what was measured of it
+//! against them.
 //!
 //! | | is | by |
 //! | --- | --- | --- |
@@ -7,8 +8,8 @@
 //! | FTD | frame transfer delay: the mean | Y.1541's objective for the transfer delay |
 //! | FDV | frame delay variation: 99.9th percentile above the least | Y.1541's objective for the variation |
 //!
-//! The Recommendation's text was not at hand: this follows testers' manuals (VeEX RXT-6400, EXFO FTB-800) and what is
-//! generally known of it. Colours and the burst tests (CBS, EBS) are left out.
+//! The Recommendation's text was not at hand: this follows testers' manuals (VeEX RXT-6400, EXFO
+//! FTB-800) and what is generally known of it. Colours and the burst tests (CBS, EBS) are left out.
 
 use crate::procedures::{Error, load};
 use crate::summary::ms;
@@ -93,8 +94,9 @@ impl Service {
         })
     }
 
-    /// The rate beyond what the service allows, which a policer must hold down: a quarter of the excess rate above both,
-    /// or of the committed one where the excess is less than a fifth of that.
+    /// The rate beyond what the service allows, which a policer must hold down: a quarter of the
+    /// excess rate above both, or of the committed one where the excess is less than a fifth of
+    /// that.
     pub fn overshoot_bps(&self) -> f64 {
         let more = if self.eir_bps < 0.2 * self.cir_bps {
             self.cir_bps
@@ -123,8 +125,8 @@ impl Service {
         .collect()
     }
 
-    /// What keeps `measured` from being as promised at a rate beyond the committed one: it gets that at the least, and no
-    /// more than is allowed.
+    /// What keeps `measured` from being as promised at a rate beyond the committed one: it gets
+    /// that at the least, and no more than is allowed.
     pub fn faults_beyond(&self, measured: &Measured) -> Vec<Fault> {
         let most = (self.cir_bps + self.eir_bps) * (1.0 + POLICED);
         let is_low = measured.ir_bps < self.least(self.cir_bps);

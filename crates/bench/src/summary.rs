@@ -1,4 +1,5 @@
-//! What tables say of the numbers that a test's repetitions gave, and of the latencies of its frames.
+//! What tables say of the numbers that a test's repetitions gave, and of the latencies of its
+//! frames.
 
 use trammel_core::time::Time;
 use trammel_stats::histogram::Histogram;

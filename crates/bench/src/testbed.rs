@@ -1,10 +1,13 @@
-//! What tests ask beyond one constant load: traffic of a kind, loads one after the other, when frames were lost, resets.
+//! What tests ask beyond one constant load: traffic of a kind, loads one after the other, when
+//! frames were lost, resets.
 //!
-//! A *testbed* is a device with a tester around it. It is offered *traffic* by a *plan*: loads, one after the other without a
-//! pause, so that a burst, an overload that ends, and a single frame are all plans. A plan may reset the device on its way.
-//! With its traffic fixed, a testbed is a [`Trial`], which is all that searches know.
+//! A *testbed* is a device with a tester around it. It is offered *traffic* by a *plan*: loads, one
+//! after the other without a pause, so that a burst, an overload that ends, and a single frame are
+//! all plans. A plan may reset the device on its way. With its traffic fixed, a testbed is a
+//! [`Trial`], which is all that searches know.
 //!
-//! A testbed that is wrapped in another one can be watched, recorded, resumed or rehearsed; tests know nothing of it.
+//! A testbed that is wrapped in another one can be watched, recorded, resumed or rehearsed; tests
+//! know nothing of it.
 
 use crate::frames::Sizes;
 use crate::ports::{Flow, Learned, Learning};
@@ -95,7 +98,8 @@ impl Traffic {
         }
     }
 
-    /// The *type of data stream* of RFC 2544 §26: what differs from one even flow from one address to another.
+    /// The *type of data stream* of RFC 2544 §26: what differs from one even flow from one address
+    /// to another.
     pub fn stream(&self) -> String {
         let differs = [
             (self.protocol == Protocol::Ip6, "IPv6".to_owned()),
@@ -170,9 +174,9 @@ impl Plan {
         self.loads.iter().map(|load| load.frames()).sum()
     }
 
-    /// Whether less was offered than it intends, or slower, by more than the share `tolerance` and by more than `sources` whole
-    /// frames. Of so few frames that one is more than that share, only the number is judged: how long they take is a matter
-    /// of single gaps.
+    /// Whether less was offered than it intends, or slower, by more than the share `tolerance` and
+    /// by more than `sources` whole frames. Of so few frames that one is more than that share, only
+    /// the number is judged: how long they take is a matter of single gaps.
     pub fn falls_short(&self, outcome: &Outcome, tolerance: f64, sources: u32) -> bool {
         let frames = self.frames();
         if frames * tolerance < 1.0 {
@@ -211,7 +215,8 @@ pub struct Outage {
     pub lost: u64,
 }
 
-/// The difference of the delays of frames that were sent one after the other, told apart by its sign.
+/// The difference of the delays of frames that were sent one after the other, told apart by its
+/// sign.
 #[derive(Clone, Debug)]
 pub struct Variation {
     /// How much less the later one took, ps.
@@ -227,14 +232,15 @@ pub struct Observation {
     pub outcome: Outcome,
     /// What came and should not have.
     pub faults: Faults,
-    /// When the last of the frames that were lost was due to be sent, from the first frame; none where none was lost, or
-    /// where it is not known.
+    /// When the last of the frames that were lost was due to be sent, from the first frame; none
+    /// where none was lost, or where it is not known.
     pub last_lost: Option<Time>,
     /// The longest time in which nothing came out and something was lost.
     pub outage: Option<Outage>,
     /// RFC 8219 §7.3.2, where it was measured.
     pub variation: Option<Variation>,
-    /// The latencies of the tagged frames that came, in their order; none where the testbed tags no frames.
+    /// The latencies of the tagged frames that came, in their order; none where the testbed tags no
+    /// frames.
     pub tagged: Vec<Time>,
     /// Frames that came after the last one had been sent, where that is known.
     pub came_after: Option<u64>,
@@ -276,7 +282,8 @@ pub enum LatencyOf {
     StoreAndForward,
     /// From its first bit in to its first bit out (RFC 1242 §3.8, bit forwarding devices).
     BitForwarding,
-    /// From the stamp of the sender to that of the receiver, with whatever lies between these and the device.
+    /// From the stamp of the sender to that of the receiver, with whatever lies between these and
+    /// the device.
     #[default]
     Stamps,
     /// From when the driver takes the frame to when the kernel has it back.
@@ -309,8 +316,8 @@ pub trait Testbed: std::fmt::Debug {
     /// Frames a second, of all directions together, that the media carry of this traffic at most.
     fn line_fps(&self, traffic: &Traffic) -> f64;
 
-    /// Frames a second of this traffic, of all directions together, above which the tester and not the device is what limits,
-    /// where it has measured itself. No search begins above it.
+    /// Frames a second of this traffic, of all directions together, above which the tester and not
+    /// the device is what limits, where it has measured itself. No search begins above it.
     fn ceiling_fps(&self, _traffic: &Traffic) -> Option<f64> {
         None
     }
@@ -333,13 +340,14 @@ pub trait Testbed: std::fmt::Debug {
         LatencyOf::default()
     }
 
-    /// Whether a plan that is made again comes to the same in every number, so that it need not be made again.
+    /// Whether a plan that is made again comes to the same in every number, so that it need not be
+    /// made again.
     fn repeats_itself(&self) -> bool {
         false
     }
 
-    /// How long a plan takes here, about; none where that is the time in which frames are sent and waited for. Testbeds in
-    /// virtual time are faster or slower than that.
+    /// How long a plan takes here, about; none where that is the time in which frames are sent and
+    /// waited for. Testbeds in virtual time are faster or slower than that.
     fn takes(&self, _traffic: &Traffic, _plan: &Plan) -> Option<Time> {
         None
     }
@@ -350,12 +358,13 @@ pub trait Testbed: std::fmt::Debug {
         Vec::new()
     }
 
-    /// Offers the traffic, waits for what is left on its way, and says what became of it. A plan begins with the device at
-    /// rest. The failure is an [`Unable`] where the testbed has no way to do it at all.
+    /// Offers the traffic, waits for what is left on its way, and says what became of it. A plan
+    /// begins with the device at rest. The failure is an [`Unable`] where the testbed has no way to
+    /// do it at all.
     fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure>;
 
-    /// Offers all flows at once, as [`offer`](Self::offer) does one, and says what became of each. Without more, a testbed
-    /// has two ports and does one flow from the first to the second.
+    /// Offers all flows at once, as [`offer`](Self::offer) does one, and says what became of each.
+    /// Without more, a testbed has two ports and does one flow from the first to the second.
     fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
         match flows {
             [only] if (only.from, only.to) == (0, 1) => {
@@ -370,8 +379,8 @@ pub trait Testbed: std::fmt::Debug {
         }
     }
 
-    /// Teaches the device addresses and then asks for them (RFC 2889 §5.7). It begins with all earlier ones forgotten: the
-    /// testbed sees to that, or waits for their age.
+    /// Teaches the device addresses and then asks for them (RFC 2889 §5.7). It begins with all
+    /// earlier ones forgotten: the testbed sees to that, or waits for their age.
     fn learn(&mut self, _traffic: &Traffic, _learning: &Learning) -> Result<Learned, Failure> {
         Err(Unable("this testbed has no third port to observe flooded frames".to_owned()).into())
     }
@@ -383,8 +392,8 @@ pub trait Testbed: std::fmt::Debug {
         ))
     }
 
-    /// Transfers a file from a host at the first port, which serves it, to one at the second, which fetches it. Asked for
-    /// where [`carries_files`](Self::carries_files) has nothing against it.
+    /// Transfers a file from a host at the first port, which serves it, to one at the second, which
+    /// fetches it. Asked for where [`carries_files`](Self::carries_files) has nothing against it.
     fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
         self.carries_files(&file.protocol)?;
         Err(Unable("this testbed transfers no files".to_owned()).into())

@@ -5,8 +5,8 @@
 //! ```
 //! Both are transferred in turn, so that what changes of the machine meanwhile changes both.
 //!
-//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular Router and the NetFPGA
-//! Router", §5.7: "show how fast a file transfer is".
+//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular
+//! Router and the NetFPGA Router", §5.7: "show how fast a file transfer is".
 
 use crate::frames::Sizes;
 use crate::testbed::Traffic;

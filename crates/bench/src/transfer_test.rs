@@ -1,4 +1,5 @@
-//! The test of file transfers: each is made through the device and, in turn with it, without the device.
+//! The test of file transfers: each is made through the device and, in turn with it, without the
+//! device.
 
 use crate::procedures::{Bench, Entry, Error};
 use crate::summary::spread;

@@ -1,12 +1,13 @@
 //! One trial: a load for a time, and what became of it. All tests stand on this alone.
 //!
-//! Whoever can be offered a load implements [`Trial`]: real ports, a simulation, an estimate, another program.
-//! The words are those of RFC 1242, RFC 2544 and RFC 2285: the *intended* load is what a search asks for, the
-//! *offered* load what in fact was sent. A trial sees to it that its counts are read only after the sending has
-//! ended and residual frames have come in (RFC 2544 §23: two seconds).
+//! Whoever can be offered a load implements [`Trial`]: real ports, a simulation, an estimate,
+//! another program. The words are those of RFC 1242, RFC 2544 and RFC 2285: the *intended* load is
+//! what a search asks for, the *offered* load what in fact was sent. A trial sees to it that its
+//! counts are read only after the sending has ended and residual frames have come in (RFC 2544 §23:
+//! two seconds).
 //!
-//! A searcher that wraps a `Trial` in another one can show progress, keep finished trials, repeat or record them:
-//! searches know nothing of it.
+//! A searcher that wraps a `Trial` in another one can show progress, keep finished trials, repeat
+//! or record them: searches know nothing of it.
 
 use trammel_core::time::Time;
 use trammel_stats::histogram::Histogram;
@@ -19,7 +20,8 @@ pub struct Load {
 }
 
 impl Load {
-    /// So many frames a second for so long. None where either is not above 0, or the rate is not finite.
+    /// So many frames a second for so long. None where either is not above 0, or the rate is not
+    /// finite.
     pub fn new(frames_per_second: f64, duration: Time) -> Option<Load> {
         let is_right =
             frames_per_second > 0.0 && frames_per_second.is_finite() && duration > Time::ZERO;
@@ -59,8 +61,8 @@ pub struct Outcome {
     pub forwarded: u64,
     /// How long the sending took in fact.
     pub effective: Time,
-    /// Frames that the tester sent closer together than it should have: so many losses may be its doing. None where it sends by
-    /// virtual time.
+    /// Frames that the tester sent closer together than it should have: so many losses may be its
+    /// doing. None where it sends by virtual time.
     pub bunched: u64,
     /// Of the forwarded frames, in picoseconds, where it was measured.
     pub latency: Option<Histogram>,
@@ -97,8 +99,8 @@ impl Outcome {
         rate(self.offered, self.effective)
     }
 
-    /// Whether less was offered than `load` intends, or slower: by more than the share `tolerance` and by more
-    /// than one frame for each of `sources`, which send whole frames.
+    /// Whether less was offered than `load` intends, or slower: by more than the share `tolerance`
+    /// and by more than one frame for each of `sources`, which send whole frames.
     pub fn falls_short(&self, load: Load, tolerance: f64, sources: u32) -> bool {
         let least = load.frames() * (1.0 - tolerance);
         let longest = load.duration().as_secs_f64() * (1.0 + tolerance);
@@ -119,8 +121,8 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// What can be offered a load.
 pub trait Trial {
-    /// Offers `load`, waits for what is left on its way, and says what became of it. A trial begins with the
-    /// device at rest: what it did before does not matter.
+    /// Offers `load`, waits for what is left on its way, and says what became of it. A trial begins
+    /// with the device at rest: what it did before does not matter.
     fn run(&mut self, load: Load) -> Result<Outcome, Failure>;
 
     /// How many senders share the load, each of which sends a whole number of frames.

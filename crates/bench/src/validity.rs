@@ -1,20 +1,21 @@
 //! Which trials say something of the device: what stands between a search and whom it tries.
 //!
-//! A tester that falls short of the load it intends, or takes longer for it, has tested another load: such a trial
-//! is *invalid*, neither a lower nor an upper bound. It is repeated; where that does not help, its load is a
-//! *ceiling* that is the tester's and not the device's, and a search stays below it. RFC 9971 has another form: a
-//! severe mismatch is counted as loss.
+//! A tester that falls short of the load it intends, or takes longer for it, has tested another
+//! load: such a trial is *invalid*, neither a lower nor an upper bound. It is repeated; where that
+//! does not help, its load is a *ceiling* that is the tester's and not the device's, and a search
+//! stays below it. RFC 9971 has another form: a severe mismatch is counted as loss.
 //!
-//! So has a tester that stood still and then made up for it at once, where frames were lost: the burst was not what was intended, and
-//! as many losses as it had frames may be its doing. Such a trial is *in doubt*: it is repeated too, and where each time is, its load is the
-//! tester's. One in which nothing was lost says that the device bears the load, burst and all; one in which more was lost than the
-//! tester can be to blame for says that it does not.
+//! So has a tester that stood still and then made up for it at once, where frames were lost: the
+//! burst was not what was intended, and as many losses as it had frames may be its doing. Such a
+//! trial is *in doubt*: it is repeated too, and where each time is, its load is the tester's. One
+//! in which nothing was lost says that the device bears the load, burst and all; one in which more
+//! was lost than the tester can be to blame for says that it does not.
 //!
-//! A trial that lost may be *verified*: made again, and only if it loses each time the load is one that loses (ETSI GS NFV-TST 009 §12.3.2,
-//! "binary search with loss verification").
+//! A trial that lost may be *verified*: made again, and only if it loses each time the load is one
+//! that loses (ETSI GS NFV-TST 009 §12.3.2, "binary search with loss verification").
 //!
-//! A *ramp-up* before the first trial fills the tables and caches of the device and wakes its processors; what
-//! becomes of it counts for nothing.
+//! A *ramp-up* before the first trial fills the tables and caches of the device and wakes its
+//! processors; what becomes of it counts for nothing.
 //!
 //! All searches offer their loads through a [`Tester`], which keeps every trial that was made.
 
@@ -39,7 +40,8 @@ pub struct Validity {
 }
 
 impl Default for Validity {
-    /// A thousandth, two repeats, five of a trial in doubt, no verification, a mismatch is invalid, no ramp-up.
+    /// A thousandth, two repeats, five of a trial in doubt, no verification, a mismatch is invalid,
+    /// no ramp-up.
     fn default() -> Validity {
         Validity {
             tolerance: 0.001,
@@ -57,8 +59,8 @@ impl Default for Validity {
 pub enum Mismatch {
     /// A trial of the tester, which says nothing of the device.
     Invalid,
-    /// Loss: frames that should have been offered in the time that the trial took, and were not, count as offered
-    /// and lost.
+    /// Loss: frames that should have been offered in the time that the trial took, and were not,
+    /// count as offered and lost.
     //= rfc9971 §4.9.1
     //# When testing the real SUT, it is RECOMMENDED to turn any severe deviation between the Intended Load and the
     //# Offered Load into the increased Trial Loss Ratio.
@@ -90,7 +92,8 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// Whether at most the share `loss_goal` of the frames was lost; none where the trial says nothing.
+    /// Whether at most the share `loss_goal` of the frames was lost; none where the trial says
+    /// nothing.
     pub fn passes(&self, loss_goal: f64) -> Option<bool> {
         (self.standing == Standing::Valid).then(|| self.outcome.loss_ratio() <= loss_goal)
     }
@@ -128,8 +131,8 @@ impl<'a> Tester<'a> {
         }
     }
 
-    /// Offers `load` until a trial is valid or the repeats are used up, and gives the last. A load that fell short, or was in doubt,
-    /// to the end becomes the ceiling.
+    /// Offers `load` until a trial is valid or the repeats are used up, and gives the last. A load
+    /// that fell short, or was in doubt, to the end becomes the ceiling.
     pub fn offer(&mut self, load: Load) -> Result<&Tried, Broken> {
         if self.trials.is_empty()
             && let Some(ramp_up) = self.validity.ramp_up
@@ -172,7 +175,8 @@ impl<'a> Tester<'a> {
             .is_some_and(|last| last.outcome.lost() > 0)
     }
 
-    /// The lowest load that could not be offered, in frames a second, if there is one: none at or above it can.
+    /// The lowest load that could not be offered, in frames a second, if there is one: none at or
+    /// above it can.
     pub fn ceiling(&self) -> Option<f64> {
         self.ceiling
     }
@@ -232,8 +236,8 @@ mod tests {
         Load::new(rate, SECOND).unwrap()
     }
 
-    /// A tester that sends `most` frames at most and stretches a trial by `stretch`, before a device that loses
-    /// nothing.
+    /// A tester that sends `most` frames at most and stretches a trial by `stretch`, before a
+    /// device that loses nothing.
     fn limited(most: u64, stretch: f64) -> impl FnMut(Load) -> Result<Outcome, Failure> {
         move |load| {
             let offered = (load.frames() as u64).min(most);
@@ -278,7 +282,8 @@ mod tests {
         assert_eq!(standings, [Standing::FellShort, Standing::Valid]);
     }
 
-    /// A device that bears 1000 frames a second and holds ten, and a tester that makes so many a burst in each trial.
+    /// A device that bears 1000 frames a second and holds ten, and a tester that makes so many a
+    /// burst in each trial.
     fn bursty(bursts: &'static [u64]) -> impl FnMut(Load) -> Result<Outcome, Failure> {
         let mut made = bursts.iter().cycle();
         move |load| {
@@ -304,7 +309,8 @@ mod tests {
             (passes, all, tester.ceiling())
         };
         let doubt = Standing::InDoubt;
-        // Below what it bears: in doubt until the tester is steady, which passes; at once where a burst was held.
+        // Below what it bears: in doubt until the tester is steady, which passes; at once where a
+        // burst was held.
         let (passes, all, ceiling) = standings(&[60, 40, 0], 900.0);
         assert_eq!((passes, ceiling), (Some(true), None));
         assert_eq!(all, [doubt, doubt, Standing::Valid]);

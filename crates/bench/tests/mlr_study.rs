@@ -1,4 +1,5 @@
-//! What the study `mlr_study` shows holds for its first devices: a third of the time, bounds no more often wrong.
+//! What the study `mlr_study` shows holds for its first devices: a third of the time, bounds no
+//! more often wrong.
 
 #[path = "../examples/mlr_study/device.rs"]
 mod device;

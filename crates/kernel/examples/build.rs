@@ -1,5 +1,6 @@
-//! Builds the pinned kernel, or one of a tree, and boots it once: `build [TREE]`. The exit code is 3 where the machine lacks its source or a tool, or lets no
-//! guest run. The guest is this program itself.
+//! Builds the pinned kernel, or one of a tree, and boots it once: `build [TREE]`. The exit code is
+//! 3 where the machine lacks its source or a tool, or lets no guest run. The guest is this program
+//! itself.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;

@@ -1,7 +1,9 @@
-//! A dumbbell in a guest, by hand: `guest_dumbbell KERNEL GUEST MBIT RTT_MS PACKETS SECONDS VARIANT… [MODULE.ko…]`.
+//! A dumbbell in a guest, by hand: `guest_dumbbell KERNEL GUEST MBIT RTT_MS PACKETS SECONDS
+//! VARIANT… [MODULE.ko…]`.
 //!
-//! KERNEL is one of `trammel kernel build`, or any other User-Mode Linux with the modules that it needs beside: one without virtual time, such as that
-//! of Debian's package `user-mode-linux`, runs by the clock on the wall.
+//! KERNEL is one of `trammel kernel build`, or any other User-Mode Linux with the modules that it
+//! needs beside: one without virtual time, such as that of Debian's package `user-mode-linux`, runs
+//! by the clock on the wall.
 #![allow(clippy::print_stdout)]
 
 use std::path::Path;

@@ -1,7 +1,9 @@
-//! Any program in a guest: `guest_run KERNEL ROOT PROGRAM ARGUMENT…` prints what it says, and ends as it does.
+//! Any program in a guest: `guest_run KERNEL ROOT PROGRAM ARGUMENT…` prints what it says, and ends
+//! as it does.
 //!
-//! The files of the folder ROOT are the guest's, each at its path from there; links are followed. A guest has no others, so ROOT also holds the libraries
-//! of its programs. The guest is this program itself, as the first process of another machine.
+//! The files of the folder ROOT are the guest's, each at its path from there; links are followed. A
+//! guest has no others, so ROOT also holds the libraries of its programs. The guest is this program
+//! itself, as the first process of another machine.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;

@@ -1,4 +1,5 @@
-//! A guest from its start to its answer: given files and a job in memory, heard by a pipe, and gone with whoever started it.
+//! A guest from its start to its answer: given files and a job in memory, heard by a pipe, and gone
+//! with whoever started it.
 
 use crate::cause::Cause;
 use crate::guest::{FAILED, FILES, JOB, MODULES};
@@ -24,7 +25,8 @@ const SAID_LINES: usize = 12;
 const SLICE: Duration = Duration::from_millis(20);
 /// The least memory of a guest.
 const LEAST_MIB: u64 = 256;
-/// A guest that has nothing to do ends in a third of a second; on a machine that is very busy, in this.
+/// A guest that has nothing to do ends in a third of a second; on a machine that is very busy, in
+/// this.
 pub const BOOT_TIME: Duration = Duration::from_secs(60);
 /// The virtual time of a guest that has nothing to do.
 const NOTHING_NS: i64 = 1_000_000;
@@ -173,8 +175,9 @@ impl Machine {
         self.ask(&text, job.seed, &job.parameters, limits)
     }
 
-    /// Gives a guest of its own `job`, which its first process finds at [`JOB`], and reads the line of JSON that it answers. `seed` is that of the
-    /// machine's randomness, `parameters` are those of its kernel.
+    /// Gives a guest of its own `job`, which its first process finds at [`JOB`], and reads the line
+    /// of JSON that it answers. `seed` is that of the machine's randomness, `parameters` are those
+    /// of its kernel.
     pub fn ask<T: serde::de::DeserializeOwned>(
         &self,
         job: &[u8],
@@ -196,7 +199,8 @@ impl Machine {
         })
     }
 
-    /// Whether guests of this kernel run on this machine: boots one that has nothing to do, which takes `time` at most.
+    /// Whether guests of this kernel run on this machine: boots one that has nothing to do, which
+    /// takes `time` at most.
     pub fn try_boot(
         &self,
         time: Duration,
@@ -234,8 +238,8 @@ impl Machine {
     }
 }
 
-/// Has `program`, called by `name`, do `job` on this host, which it finds at its standard input and answers at its standard output. It ends when
-/// this process does.
+/// Has `program`, called by `name`, do `job` on this host, which it finds at its standard input and
+/// answers at its standard output. It ends when this process does.
 pub fn on_host<T: serde::de::DeserializeOwned>(
     program: &Path,
     name: &str,
@@ -299,8 +303,8 @@ impl Guest {
             .stderr(console);
         machine::hand_over(&mut command, &[files, writer.into()])?;
         machine::die_with_parent(&mut command);
-        // The machine's memory begins behind its program's, so that where that lies decides what lies beside what, how packets take up pages, and with
-        // that when a sender has room.
+        // The machine's memory begins behind its program's, so that where that lies decides what
+        // lies beside what, how packets take up pages, and with that when a sender has room.
         machine::fix_addresses(&mut command);
         let processor = Processor::take();
         if let Some(number) = processor.number() {
@@ -413,7 +417,8 @@ fn listen(mut from: io::PipeReader, most: usize) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// The end of what a guest said, without what every guest says and without addresses of its stack, which would hide why it died.
+/// The end of what a guest said, without what every guest says and without addresses of its stack,
+/// which would hide why it died.
 fn last_lines(said: &str) -> String {
     let is_usual = |line: &str| line.is_empty() || line.contains("umid") || line.contains("[<");
     let lines: Vec<&str> = said

@@ -7,7 +7,8 @@ use crate::job::Job;
 pub struct Cable {
     /// The wire.
     pub wire: usize,
-    /// The ways that packets pass here which enter at its first end, and at its second, in their order: wire and end of each.
+    /// The ways that packets pass here which enter at its first end, and at its second, in their
+    /// order: wire and end of each.
     pub ways: [Vec<(usize, usize)>; 2],
 }
 
@@ -18,7 +19,8 @@ impl Cable {
     }
 }
 
-/// Where the emulator stands. Of a line, whose queue is before its first wire and whose losses are before its second, it does both at once.
+/// Where the emulator stands. Of a line, whose queue is before its first wire and whose losses are
+/// before its second, it does both at once.
 pub fn cables(job: &Job) -> Vec<Cable> {
     let mut cables = Vec::new();
     let mut wire = 0;

@@ -1,4 +1,5 @@
-//! Why guests cannot run on a machine: the kinds of death that the machine is to blame for, each with the line that tells it and the way out.
+//! Why guests cannot run on a machine: the kinds of death that the machine is to blame for, each
+//! with the line that tells it and the way out.
 
 use std::fmt;
 use std::io;
@@ -26,7 +27,8 @@ pub enum Cause {
     Unknown,
 }
 
-/// Parts of lines by which a guest tells why it dies; the first that is found counts, so what is particular stands before what is general.
+/// Parts of lines by which a guest tells why it dies; the first that is found counts, so what is
+/// particular stands before what is general.
 const WORDS: &[(&str, Cause)] = &[
     ("fp regs failed", Cause::Processor),
     ("fp_registers", Cause::Processor),
@@ -58,7 +60,8 @@ const WORDS: &[(&str, Cause)] = &[
     ("PTRACE_", Cause::NoPtrace),
     ("SIGSTOP", Cause::NoPtrace),
 ];
-/// With this and without a word it ends where the file of its memory cannot be made (`create_tmp_file`).
+/// With this and without a word it ends where the file of its memory cannot be made
+/// (`create_tmp_file`).
 const NO_FILE: i32 = 1;
 /// Signals that tell by themselves.
 const ILLEGAL: i32 = 4;

@@ -43,8 +43,9 @@ pub struct Finding {
     pub came: Result<String, String>,
 }
 
-/// Tries it all, and tells each finding as it is made; those that failed follow from each other less the further up they are. Where guests cannot run on
-/// this machine at all, that is an error, and nothing else is tried.
+/// Tries it all, and tells each finding as it is made; those that failed follow from each other
+/// less the further up they are. Where guests cannot run on this machine at all, that is an error,
+/// and nothing else is tried.
 pub fn check(
     machine: &Machine,
     interrupted: &(dyn Fn() -> bool + Sync),
@@ -248,7 +249,8 @@ fn names(folder: &str) -> String {
     names.join(" ")
 }
 
-/// Whether a file is named as a machine in user mode names those that hold its memory and its state.
+/// Whether a file is named as a machine in user mode names those that hold its memory and its
+/// state.
 fn is_of_guest(name: &str) -> bool {
     ["vm_file-", ".uml", "uml"]
         .iter()

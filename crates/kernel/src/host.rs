@@ -1,7 +1,8 @@
-//! A job with the host's own TCP, by the clock on the wall: the same namespaces, addresses, routes and flows as in a guest.
+//! A job with the host's own TCP, by the clock on the wall: the same namespaces, addresses, routes
+//! and flows as in a guest.
 //!
-//! Few hosts have netem, and many programs run beside; so rates, queues, delays and losses are not the kernel's here: an emulator stands in the
-//! wires that have any, in a namespace of its own.
+//! Few hosts have netem, and many programs run beside; so rates, queues, delays and losses are not
+//! the kernel's here: an emulator stands in the wires that have any, in a namespace of its own.
 //!
 //! ```text
 //! sender ─ wire ─ router ── w0a [emulator: queue, rate, delay, loss] w0b ── middle ─ wire ─ router ─ wire ─ receiver
@@ -20,7 +21,8 @@ pub use crate::guest::queues::Queues;
 /// From the network's being there to the first flow.
 const BEFORE_NS: i64 = 100_000_000;
 
-/// Does `job` with an emulator in namespace `emulator`; `begin` starts it once its interfaces are there.
+/// Does `job` with an emulator in namespace `emulator`; `begin` starts it once its interfaces are
+/// there.
 pub fn run<Q: Queues>(
     job: &Job,
     emulator: &Namespace,

@@ -1,7 +1,8 @@
 //! What a guest is asked, and what it answers.
 //!
-//! A job is a network of hosts and wires with queues at their ends, the flows over it, and when to look. It says nothing that the guest would have
-//! to decide: routes, addresses and starts follow from it alone, so two guests of one kernel answer the same to the last byte.
+//! A job is a network of hosts and wires with queues at their ends, the flows over it, and when to
+//! look. It says nothing that the guest would have to decide: routes, addresses and starts follow
+//! from it alone, so two guests of one kernel answer the same to the last byte.
 
 use serde::{Deserialize, Serialize};
 use trammel_io::qdisc::{Kind, Tbf};
@@ -22,8 +23,8 @@ pub struct Job {
     pub sample_ns: i64,
     /// From one look at a queue to the next.
     pub queue_ns: i64,
-    /// How often receivers read that would read at once: as rarely as their windows allow without their senders' noticing. 16 MiB that were not
-    /// read are noticed.
+    /// How often receivers read that would read at once: as rarely as their windows allow without
+    /// their senders' noticing. 16 MiB that were not read are noticed.
     pub read_ns: i64,
     /// The hosts and routers; a number is a place in this list.
     pub hosts: Vec<Host>,
@@ -48,7 +49,8 @@ pub struct Host {
     pub sysctls: Vec<(String, String)>,
 }
 
-/// A pair of interfaces. Wire number N has network 10.A.B.0/24, where N is 256 · A + B; the first end is host 1 there and the second host 2.
+/// A pair of interfaces. Wire number N has network 10.A.B.0/24, where N is 256 · A + B; the first
+/// end is host 1 there and the second host 2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wire {
     /// The hosts at its ends.
@@ -108,13 +110,15 @@ pub struct Flow {
     pub receive_buffer: Option<i32>,
     /// How often the receiving program reads.
     pub read_ns: Option<i64>,
-    /// Whether it is woken by each packet, where `read_ns` says nothing; one whose receive buffer is set always is.
+    /// Whether it is woken by each packet, where `read_ns` says nothing; one whose receive buffer
+    /// is set always is.
     pub is_read_at_once: bool,
     /// Whether small segments go at once.
     pub no_delay: bool,
     /// Whether it is paced whatever the congestion control asks for.
     pub is_paced: bool,
-    /// Whether nothing is told of it but when it was complete: it takes part from its start to its end only.
+    /// Whether nothing is told of it but when it was complete: it takes part from its start to its
+    /// end only.
     pub is_brief: bool,
 }
 

@@ -1,7 +1,8 @@
 //! A processor for each guest.
 //!
-//! A guest is two processes that take turns, its kernel and its program: on one processor a change from one to the other costs 3 us, between two of them
-//! 20 us, a fifth of what a run takes. So a guest keeps to one, which as few others of ours as possible keep to.
+//! A guest is two processes that take turns, its kernel and its program: on one processor a change
+//! from one to the other costs 3 us, between two of them 20 us, a fifth of what a run takes. So a
+//! guest keeps to one, which as few others of ours as possible keep to.
 
 use std::sync::{Mutex, PoisonError};
 use trammel_io::clock;

@@ -1,4 +1,5 @@
-//! Deaths of guests that the machine is to blame for: each gives its cause and one line. The kernels are scripts that end as the real one was seen to.
+//! Deaths of guests that the machine is to blame for: each gives its cause and one line. The
+//! kernels are scripts that end as the real one was seen to.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -27,8 +28,9 @@ fn death(machine: &Machine, time: Duration) -> (Cause, String) {
 fn each_kind_of_death_has_its_cause_and_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let says = |line: &str| format!("echo '{line}'; exit 1");
-    // What User-Mode Linux 6.12 said: where a seccomp filter refuses `ptrace`, `/dev/shm` has 4 MB, `ulimit -v` is small, `ulimit -u` is 1, `/dev/shm`
-    // is mounted `noexec` or read-only, and where the processor's state is longer than it keeps.
+    // What User-Mode Linux 6.12 said: where a seccomp filter refuses `ptrace`, `/dev/shm` has 4 MB,
+    // `ulimit -v` is small, `ulimit -u` is 1, `/dev/shm` is mounted `noexec` or read-only, and
+    // where the processor's state is longer than it keeps.
     for (script, cause, said) in [
         (
             says("check_ptrace : expected SIGSTOP, got status = 9"),

@@ -1,4 +1,5 @@
-//! Guests that do not do what they should: what is told of one that dies, takes too long or is asked for what its kernel lacks.
+//! Guests that do not do what they should: what is told of one that dies, takes too long or is
+//! asked for what its kernel lacks.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -9,7 +10,8 @@ use trammel_kernel::boot::{BOOT_TIME, Error, Limits, Machine};
 use trammel_kernel::build::{self, Source, Wish};
 use trammel_kernel::job::{Flow, Host, Job, Way, Wire};
 
-/// The kernel of the cache; nothing, with the reason printed, where there is none, or where its guests do not run.
+/// The kernel of the cache; nothing, with the reason printed, where there is none, or where its
+/// guests do not run.
 fn kernel() -> Option<PathBuf> {
     let wish = Source::pinned()
         .map_err(|why| why.to_string())

@@ -1,5 +1,6 @@
-//! The function by which a guest writes a program's registers back, on processors whose area is shorter, as long and longer than what a guest keeps: it is
-//! taken from the patch, compiled for this host and run on areas that are made up, and on this processor's own.
+//! The function by which a guest writes a program's registers back, on processors whose area is
+//! shorter, as long and longer than what a guest keeps: it is taken from the patch, compiled for
+//! this host and run on areas that are made up, and on this processor's own.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(clippy::print_stdout)]
 
@@ -9,7 +10,8 @@ use std::process::Command;
 const PATCH: &str = include_str!("../gpl/xstate.patch");
 /// Bytes that Linux 6.12 keeps.
 const KEPT: usize = 2696;
-/// Those of the state of every x86-64 processor, with the header: less than the area of any that has AVX.
+/// Those of the state of every x86-64 processor, with the header: less than the area of any that
+/// has AVX.
 const LEAST: usize = 576;
 /// What the function reads at most.
 const MOST: usize = 32_768;
@@ -29,7 +31,8 @@ fn added(first: &str, last: &str) -> String {
     panic!("the patch has no `{first}` … `{last}`");
 }
 
-/// The function as a program that keeps `kept` bytes; nothing, with the reason printed, where there is no compiler.
+/// The function as a program that keeps `kept` bytes; nothing, with the reason printed, where there
+/// is no compiler.
 fn harness(folder: &Path, kept: usize) -> Option<PathBuf> {
     let function = added("#ifdef PTRACE_SETREGSET", "#endif");
     std::fs::write(folder.join("write_xstate.h"), function).unwrap();
@@ -71,7 +74,8 @@ fn an_area_of_any_length_is_written_back() {
     let Some(program) = harness(folder.path(), KEPT) else {
         return;
     };
-    // SSE, AVX, AVX-512, with protection keys: as long as before or shorter, and read once to learn that.
+    // SSE, AVX, AVX-512, with protection keys: as long as before or shorter, and read once to learn
+    // that.
     for length in [576, 832, 2440, 2688, KEPT] {
         assert_eq!(said(&program, Some(length)), "written, 1 reads", "{length}");
     }

@@ -1,7 +1,9 @@
-//! How near the model comes to the RTL simulation of the original, and how long a throughput test of full length takes.
+//! How near the model comes to the RTL simulation of the original, and how long a throughput test
+//! of full length takes.
 //!
-//! The numbers of the original are of a cycle-accurate simulation of its hardware description with behavioural models
-//! of the vendor's memories, not of the card. The tables are those of `docs/netfpga.md`.
+//! The numbers of the original are of a cycle-accurate simulation of its hardware description with
+//! behavioural models of the vendor's memories, not of the card. The tables are those of
+//! `docs/netfpga.md`.
 //!
 //! ```text
 //! cargo run --release -p trammel-netfpga --example accuracy
@@ -95,7 +97,8 @@ fn four_ports(params: &Params, size: u64, load: f64, duration: Time) -> Result<O
     Router::new(params)?.run(&streams.collect::<Vec<_>>())
 }
 
-/// A binary search of ten trials of 60 s: the highest load without loss, frames offered, frames simulated.
+/// A binary search of ten trials of 60 s: the highest load without loss, frames offered, frames
+/// simulated.
 fn throughput(params: &Params, size: u64) -> Result<(f64, u64, u64), Error> {
     let (mut holds, mut fails, mut load) = (0.0, 1.0, 1.0);
     let (mut offered, mut simulated) = (0, 0);

@@ -1,6 +1,7 @@
 //! What became of the frames: counts, latencies, instants of loss, passages.
 //!
-//! Every frame has exactly one fate: `received = forwarded + delivered + dropped`, for each stream and in sum.
+//! Every frame has exactly one fate: `received = forwarded + delivered + dropped`, for each stream
+//! and in sum.
 
 use trammel_core::time::Time;
 use trammel_stats::histogram::Histogram;
@@ -96,13 +97,15 @@ pub struct Passage {
     pub stream: usize,
     /// When the first bit of its preamble came in.
     pub start: Time,
-    /// When the first bit of its preamble left, or the software had done with it; `None` where it was lost.
+    /// When the first bit of its preamble left, or the software had done with it; `None` where it
+    /// was lost.
     pub end: Option<Time>,
     /// How its way ended.
     pub fate: Fate,
 }
 
-/// By how much the latencies of forwarded frames of one stream differ from those of the frames before them.
+/// By how much the latencies of forwarded frames of one stream differ from those of the frames
+/// before them.
 #[derive(Clone, Debug)]
 pub struct Variation {
     /// How much shorter, in picoseconds.
@@ -125,8 +128,8 @@ impl Default for Variation {
 pub struct Outcome {
     /// Of each stream, in their order.
     pub streams: Vec<Counts>,
-    /// Of forwarded frames, in picoseconds: from first bit in to first bit out, or from the last bit in where
-    /// [`Recording::is_from_last_bit`](crate::recording::Recording::is_from_last_bit).
+    /// Of forwarded frames, in picoseconds: from first bit in to first bit out, or from the last
+    /// bit in where [`Recording::is_from_last_bit`](crate::recording::Recording::is_from_last_bit).
     pub latency: Histogram,
     /// When the first frame that was lost began to come in.
     pub first_lost: Option<Time>,
@@ -144,7 +147,8 @@ pub struct Outcome {
     pub tagged: Vec<Time>,
     /// Where it was asked for.
     pub variation: Option<Variation>,
-    /// Frames that were simulated one by one. The others repeat a state that had come before, exactly.
+    /// Frames that were simulated one by one. The others repeat a state that had come before,
+    /// exactly.
     pub simulated: u64,
 }
 

@@ -1,9 +1,10 @@
 //! Overload by a burst into the software's path: paper 000, section 5.4.
 //!
-//! The paper sends 85,674 bytes and receives 82,464, some of them after the burst has ended. No output queue of 512 KiB
-//! overflows by that; it can only be the way over PCI, and then the backlog of the software is where frames are lost.
-//! The numbers of that way are *fitted*, and so is the result. The two byte counts have no common divisor above 6, so no
-//! whole number of equal frames gives both; the model takes 786 frames of 109 bytes and comes within one of them.
+//! The paper sends 85,674 bytes and receives 82,464, some of them after the burst has ended. No
+//! output queue of 512 KiB overflows by that; it can only be the way over PCI, and then the backlog
+//! of the software is where frames are lost. The numbers of that way are *fitted*, and so is the
+//! result. The two byte counts have no common divisor above 6, so no whole number of equal frames
+//! gives both; the model takes 786 frames of 109 bytes and comes within one of them.
 
 use crate::error::Error;
 use crate::outcome::Fate;
@@ -31,7 +32,8 @@ pub struct Overload {
 /// The frame size that divides the paper's burst, and how many of them it is.
 pub const PAPER_FRAMES: (u64, u64) = (109, 786);
 
-/// What the software gets of a burst of `frames` frames of `frame_bytes` at line rate into port 0; *fitted*.
+/// What the software gets of a burst of `frames` frames of `frame_bytes` at line rate into port 0;
+/// *fitted*.
 pub fn burst(params: &Params, (frame_bytes, frames): (u64, u64)) -> Result<Overload, Error> {
     let line = Stream::of_line(params, (0, 1), frame_bytes, 1.0, Time::from_secs(1));
     let stream = Stream { frames, ..line }.with_exceptions(1_000_000);

@@ -1,7 +1,7 @@
 //! The design as numbers, each with its unit, what kind of number it is, and where it comes from.
 //!
-//! One table, [`PARAMETERS`], holds what a person wants to know of a number; [`Params`] holds the values. A
-//! faster or wider design is other values, not other code: [`PRESETS`].
+//! One table, [`PARAMETERS`], holds what a person wants to know of a number; [`Params`] holds the
+//! values. A faster or wider design is other values, not other code: [`PRESETS`].
 
 use crate::error::Error;
 use trammel_core::label::Label;
@@ -204,17 +204,20 @@ impl Params {
         Ok(())
     }
 
-    /// Picoseconds that a byte takes on a port's line; rates that do not divide 8 Tbit/s are rounded down.
+    /// Picoseconds that a byte takes on a port's line; rates that do not divide 8 Tbit/s are
+    /// rounded down.
     pub fn byte_ps(&self) -> u64 {
         (8_000_000 / self.port_mbps).max(1)
     }
 
-    /// Picoseconds that a frame of `frame_bytes` takes on a port's line, with its preamble and the least gap.
+    /// Picoseconds that a frame of `frame_bytes` takes on a port's line, with its preamble and the
+    /// least gap.
     pub fn line_ps(&self, frame_bytes: u64) -> u64 {
         self.byte_ps() * (frame_bytes + PREAMBLE_BYTES + GAP_BYTES)
     }
 
-    /// Words that a frame of `frame_bytes` with its FCS, which is not stored, takes on the data path.
+    /// Words that a frame of `frame_bytes` with its FCS, which is not stored, takes on the data
+    /// path.
     pub fn words(&self, frame_bytes: u64) -> u64 {
         frame_bytes
             .saturating_sub(FCS_BYTES)

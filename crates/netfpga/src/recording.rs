@@ -14,8 +14,9 @@ pub struct Recording {
     //# the first bit of the output frame is seen on the
     //# output port.
     pub is_from_last_bit: bool,
-    /// Instants, in their order: the latency of the first frame that comes in then or later is told by itself. States are not
-    /// repeated across them, so each costs as many simulated frames as it takes to find the repetition anew.
+    /// Instants, in their order: the latency of the first frame that comes in then or later is told
+    /// by itself. States are not repeated across them, so each costs as many simulated frames as it
+    /// takes to find the repetition anew.
     pub tags: Vec<Time>,
     /// How much neighbours differ is counted.
     pub has_variation: bool,

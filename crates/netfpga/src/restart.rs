@@ -1,7 +1,8 @@
 //! Restart: the phases in which the card does not forward, one after the other.
 //!
-//! No phase was measured by itself: they are chosen to sum to the 880 ms that paper 000 gives in its table 1, the mean of
-//! 1000 restarts. The sum is *fitted*; the parts show what such a time may be made of.
+//! No phase was measured by itself: they are chosen to sum to the 880 ms that paper 000 gives in
+//! its table 1, the mean of 1000 restarts. The sum is *fitted*; the parts show what such a time may
+//! be made of.
 
 use crate::params::Params;
 use trammel_core::time::Time;

@@ -8,7 +8,8 @@ use crate::params::Params;
 use crate::recording::Recording;
 use crate::stream::Stream;
 
-/// A router at rest, of one design. Every run begins anew, so one router serves any number of trials.
+/// A router at rest, of one design. Every run begins anew, so one router serves any number of
+/// trials.
 ///
 /// ```
 /// use trammel_core::time::Time;
@@ -39,9 +40,9 @@ impl Router {
         &self.params
     }
 
-    /// Offers `streams` and waits until the last frame has left or is lost. Time is virtual and the same streams always
-    /// give the same outcome. A state that comes again is not simulated again; every count and latency is what it
-    /// would be if it were.
+    /// Offers `streams` and waits until the last frame has left or is lost. Time is virtual and the
+    /// same streams always give the same outcome. A state that comes again is not simulated again;
+    /// every count and latency is what it would be if it were.
     pub fn run(&self, streams: &[Stream]) -> Result<Outcome, Error> {
         self.run_recording(streams, &Recording::default())
     }

@@ -4,10 +4,11 @@
 //! L = 8 (S + 8) ns + 2 w cycles + 70 cycles      w = ceil((S - 4) / 8) + 1 words
 //! ```
 //!
-//! The frame is received at the line's rate, written to the memory and read from it a word a cycle, and 70 cycles are
-//! for everything else: the one number that was fitted to measurements of the design's own hardware description.
-//! Input arbiter and reader look at one queue a cycle, so the instant at which a frame comes moves its latency
-//! by some cycles; the model has them, the formula does not.
+//! The frame is received at the line's rate, written to the memory and read from it a word a cycle,
+//! and 70 cycles are for everything else: the one number that was fitted to measurements of the
+//! design's own hardware description. Input arbiter and reader look at one queue a cycle, so the
+//! instant at which a frame comes moves its latency by some cycles; the model has them, the formula
+//! does not.
 
 use crate::error::Error;
 use crate::params::{PREAMBLE_BYTES, Params};
@@ -25,8 +26,8 @@ pub fn formula(params: &Params, frame_bytes: u64) -> Time {
     Time::from_ps(received + cycles * params.clock_ps)
 }
 
-/// First bit in to first bit out of a lone frame of `frame_bytes` from port 0 to port 1 that comes at `start`, by the
-/// model; *modelled*.
+/// First bit in to first bit out of a lone frame of `frame_bytes` from port 0 to port 1 that comes
+/// at `start`, by the model; *modelled*.
 pub fn latency(params: &Params, frame_bytes: u64, start: Time) -> Result<Time, Error> {
     let lone = Stream {
         from: 0,

@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::params::Params;
 use trammel_core::time::Time;
 
-/// A stream of equal frames. Streams of one port share its line: a frame that is due while another is on the line
-/// follows at the least gap.
+/// A stream of equal frames. Streams of one port share its line: a frame that is due while another
+/// is on the line follows at the least gap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
     /// The port where they come in.
@@ -14,22 +14,24 @@ pub struct Stream {
     pub to: usize,
     /// Bytes of a frame with its FCS; 64 to 2048.
     pub frame_bytes: u64,
-    /// From the start of a frame to that of the next, on average; what a frame takes on the line, or more.
+    /// From the start of a frame to that of the next, on average; what a frame takes on the line,
+    /// or more.
     pub gap: Time,
-    /// Frames that come with the least gap between them, before a pause that keeps the average; 1 to 65,536, 1 being an
-    /// even flow.
+    /// Frames that come with the least gap between them, before a pause that keeps the average; 1
+    /// to 65,536, 1 being an even flow.
     pub burst: u64,
     /// When the first bit of the first preamble comes in.
     pub start: Time,
     /// How many come.
     pub frames: u64,
-    /// How many of a million frames the hardware hands to the software, evenly spread: wrong TTL, options, no route.
+    /// How many of a million frames the hardware hands to the software, evenly spread: wrong TTL,
+    /// options, no route.
     pub exceptions_per_million: u32,
 }
 
 impl Stream {
-    /// Frames at the share `load` of the line's rate, 1 being all of it, for as long as `duration`. The gap is rounded
-    /// to whole picoseconds.
+    /// Frames at the share `load` of the line's rate, 1 being all of it, for as long as `duration`.
+    /// The gap is rounded to whole picoseconds.
     pub fn of_line(
         params: &Params,
         (from, to): (usize, usize),
@@ -45,7 +47,8 @@ impl Stream {
         )
     }
 
-    /// `frames_per_second` frames, above 0, for as long as `duration`. The gap is rounded to whole picoseconds.
+    /// `frames_per_second` frames, above 0, for as long as `duration`. The gap is rounded to whole
+    /// picoseconds.
     pub fn at_rate(
         (from, to): (usize, usize),
         frame_bytes: u64,
@@ -92,7 +95,8 @@ impl Stream {
             .saturating_add(Time::from_ps(of_bursts.saturating_add(within)))
     }
 
-    /// How many of its frames are due before `at`, to whole bursts: of one that has begun all, of the next none.
+    /// How many of its frames are due before `at`, to whole bursts: of one that has begun all, of
+    /// the next none.
     pub fn frames_before(&self, at: Time) -> u64 {
         let burst = self.burst.max(1);
         let since = at.saturating_sub(self.start).as_ps();

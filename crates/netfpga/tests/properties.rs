@@ -1,4 +1,5 @@
-//! What holds for any traffic: every frame has one fate, lines are not exceeded, and repeated states change nothing.
+//! What holds for any traffic: every frame has one fate, lines are not exceeded, and repeated
+//! states change nothing.
 
 use proptest::prelude::*;
 use trammel_core::time::Time;

@@ -1,4 +1,5 @@
-//! Throughput against what was seen of the original design's hardware description, and what follows from it.
+//! Throughput against what was seen of the original design's hardware description, and what follows
+//! from it.
 
 use trammel_core::time::Time;
 use trammel_netfpga::outcome::{Fate, Outcome};

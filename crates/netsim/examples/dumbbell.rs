@@ -1,9 +1,10 @@
 //! Flows that share one bottleneck: the simulator's smallest complete program, and its yardstick.
 //!
-//! Every option is `key=value`; `dumbbell help` lists them. The results are `key=value` lines on standard
-//! output, one line a flow and one for the run, so that a bench reads them without a parser. With
-//! `trace=INTERVAL` standard output is instead a CSV of all flows over time, and the results go to
-//! standard error. The process does nothing but simulate: its CPU time is the simulator's.
+//! Every option is `key=value`; `dumbbell help` lists them. The results are `key=value` lines on
+//! standard output, one line a flow and one for the run, so that a bench reads them without a
+//! parser. With `trace=INTERVAL` standard output is instead a CSV of all flows over time, and the
+//! results go to standard error. The process does nothing but simulate: its CPU time is the
+//! simulator's.
 //!
 //! ```text
 //! sender i ──in i──┐                        ┌──out i── receiver i      with access=10Gbit/s,1ms;
@@ -162,7 +163,8 @@ impl Options {
             seed: self.seed,
             ..LinkSpec::wire("bottleneck", core_delay)
         });
-        // ACKs share a way back as fast as the bottleneck where hosts have access links of their own.
+        // ACKs share a way back as fast as the bottleneck where hosts have access links of their
+        // own.
         let shared_return = (self.access.is_some() || self.rtt.0 == self.rtt.1).then(|| {
             let rate = self.access.map(|_| self.rate);
             network.add_link(LinkSpec {
@@ -404,7 +406,8 @@ fn stack_of(text: &Texts) -> Result<Stack, String> {
         stack.receive_buffer = stack.max_receive_buffer;
         stack.rmem_max = 2 * stack.max_receive_buffer;
     }
-    // The flows here always have data: one that pauses was stopped by its peer, not by its application.
+    // The flows here always have data: one that pauses was stopped by its peer, not by its
+    // application.
     stack.slow_start_after_idle = false;
     Ok(stack)
 }

@@ -4,7 +4,8 @@
 //! cargo run --release --package trammel-netsim --example variant_of_your_own
 //! ```
 //! What stands between the two lines `---8<---` is a whole plug-in file but for its paths: as
-//! `crates/tcp/src/cc/gaimd.rs`, with `super::` for `trammel_tcp::cc::`, it would be a built-in variant.
+//! `crates/tcp/src/cc/gaimd.rs`, with `super::` for `trammel_tcp::cc::`, it would be a built-in
+//! variant.
 
 use trammel_core::entry::Params;
 use trammel_core::time::Time;
@@ -23,8 +24,8 @@ mod gaimd {
     //! GAIMD: any decrease, with the increase that makes it friendly to Reno.
     //!
     //! # What it does
-    //! A loss leaves `keep` of the window; each round trip adds 3 (1 - keep) / (1 + keep) segments, so that
-    //! the mean window under losses at even distances, too rare for timeouts, is Reno's.
+    //! A loss leaves `keep` of the window; each round trip adds 3 (1 - keep) / (1 + keep) segments,
+    //! so that the mean window under losses at even distances, too rare for timeouts, is Reno's.
     //!
     //! # Parameters
     //! `keep`.
@@ -89,7 +90,8 @@ mod gaimd {
     // ---8<---
 }
 
-/// Segments that each of the two flows delivers in `seconds` over a link that loses one packet in 500.
+/// Segments that each of the two flows delivers in `seconds` over a link that loses one packet in
+/// 500.
 fn share(seconds: u64) -> [u64; 2] {
     cc::register(&gaimd::ENTRY).expect("no built-in variant has its name");
     let mut network = Network::new();

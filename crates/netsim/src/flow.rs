@@ -22,15 +22,16 @@ pub struct Reader {
     pub interval: Time,
     /// How much later its timer may go off (`PR_SET_TIMERSLACK`).
     pub slack: Time,
-    /// How long it takes from its timer to its read: drawn each time between a half and three halves of
-    /// this.
+    /// How long it takes from its timer to its read: drawn each time between a half and three
+    /// halves of this.
     pub wake: Time,
     /// How fast it copies; none takes no time.
     pub copy: Option<Rate>,
 }
 
 impl Reader {
-    /// One that sleeps for `interval` with the `slack` of its timer, and wakes and reads in no time.
+    /// One that sleeps for `interval` with the `slack` of its timer, and wakes and reads in no
+    /// time.
     pub fn every(interval: Time, slack: Time) -> Reader {
         Reader {
             interval,

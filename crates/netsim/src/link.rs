@@ -1,13 +1,13 @@
 //! A one-way link: a queue, a rate, a delay, and what may go wrong on the way.
 //!
 //! Two ways lead through a link. A drop-tail queue at a fixed rate needs no events of its own: the
-//! departure of a packet is known when it arrives (`Express`). Everything else — a queue discipline with a
-//! law, a rate that changes, delivery opportunities from a trace — serves packet by packet (`Served`).
-//! Both end in the same pipe.
+//! departure of a packet is known when it arrives (`Express`). Everything else — a queue discipline
+//! with a law, a rate that changes, delivery opportunities from a trace — serves packet by packet
+//! (`Served`). Both end in the same pipe.
 //!
-//! A link with a burst is a token bucket, as Linux's tbf: a packet leaves as soon as there are tokens for
-//! it, so that after an idle time several leave at once; a link without one takes the time that the packet
-//! needs on the wire.
+//! A link with a burst is a token bucket, as Linux's tbf: a packet leaves as soon as there are
+//! tokens for it, so that after an idle time several leave at once; a link without one takes the
+//! time that the packet needs on the wire.
 
 mod ahead;
 mod counters;
@@ -212,8 +212,9 @@ impl Link {
         }
     }
 
-    /// Whether it is known as a packet comes when it will arrive at the other end, and none overtakes
-    /// another: then [`cross`](Link::cross) is the way through the link, else [`accept`](Link::accept).
+    /// Whether it is known as a packet comes when it will arrive at the other end, and none
+    /// overtakes another: then [`cross`](Link::cross) is the way through the link, else
+    /// [`accept`](Link::accept).
     #[inline]
     pub(crate) fn is_foreseen(&self) -> bool {
         self.is_foreseen
@@ -277,8 +278,8 @@ impl Link {
         &mut self.pipe.next().packet
     }
 
-    /// Lays the packet in [`slot`](Link::slot) into the pipe, out of which it comes at `arrives`. Returns
-    /// whether it is the first there.
+    /// Lays the packet in [`slot`](Link::slot) into the pipe, out of which it comes at `arrives`.
+    /// Returns whether it is the first there.
     #[inline]
     pub(crate) fn lay(&mut self, arrives: Time) -> bool {
         self.pipe.written().arrives = arrives;
@@ -286,8 +287,8 @@ impl Link {
         self.pipe.len() == 1
     }
 
-    /// A packet comes at `now`, to a link of any kind. Returns whether [`next`](Link::next) may have become
-    /// earlier.
+    /// A packet comes at `now`, to a link of any kind. Returns whether [`next`](Link::next) may
+    /// have become earlier.
     pub fn accept(&mut self, now: Time, packet: &Packet) -> bool {
         match &mut self.service {
             Service::Express(express) => match express.admit(now, packet.wire_bytes) {
@@ -315,7 +316,8 @@ impl Link {
         self.lay(arrives)
     }
 
-    /// The packet that reaches the other end at `now`, where it lies; [`remove`](Link::remove) removes it.
+    /// The packet that reaches the other end at `now`, where it lies; [`remove`](Link::remove)
+    /// removes it.
     #[inline]
     pub fn arrived(&self, now: Time) -> Option<&Packet> {
         self.pipe
@@ -336,7 +338,8 @@ impl Link {
         self.pipe.pop();
     }
 
-    /// Does what is due at `now`. True where a packet has reached the other end: it is in `arrived`.
+    /// Does what is due at `now`. True where a packet has reached the other end: it is in
+    /// `arrived`.
     pub fn advance(&mut self, now: Time, arrived: &mut Packet) -> bool {
         if let Some(packet) = self.arrived(now) {
             *arrived = *packet;
@@ -389,7 +392,8 @@ impl Link {
         }
     }
 
-    /// Packets and bytes that wait at `now`, the one being sent not included: in a token bucket all wait for tokens.
+    /// Packets and bytes that wait at `now`, the one being sent not included: in a token bucket all
+    /// wait for tokens.
     pub fn waiting(&mut self, now: Time) -> (u32, u64) {
         let (packets, bytes) = self.backlog(now);
         let in_service = match (&self.service, &self.ahead) {
@@ -411,13 +415,14 @@ impl Link {
         }
     }
 
-    /// Packets that have come to a link that runs ahead since this was asked last, and those on their way.
+    /// Packets that have come to a link that runs ahead since this was asked last, and those on
+    /// their way.
     pub(crate) fn landed(&mut self) -> (u64, usize) {
         self.ahead.as_mut().map_or((0, 0), |ahead| ahead.landed())
     }
 
-    /// Of what this link sends to links that run ahead, `passed` packets more have got there, and `passing`
-    /// have not.
+    /// Of what this link sends to links that run ahead, `passed` packets more have got there, and
+    /// `passing` have not.
     pub(crate) fn note_passed(&mut self, passed: u64, passing: usize) {
         self.passed_pkts += passed;
         self.passing_pkts += passing;
@@ -428,7 +433,8 @@ impl Link {
         self.passing_pkts = 0;
     }
 
-    /// Packets that have not been given a time of departure: those of a queue served packet by packet.
+    /// Packets that have not been given a time of departure: those of a queue served packet by
+    /// packet.
     pub fn queued(&self) -> u32 {
         match &self.service {
             Service::Express(_) => 0,

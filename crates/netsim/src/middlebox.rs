@@ -1,8 +1,8 @@
 //! A device between links, which takes packets and decides which of them leaves when.
 //!
-//! The network knows nothing of what is inside. A packet that would enter one of the links *behind* the
-//! device goes into the device instead, and enters that link when the device lets it out. What it never
-//! lets out is dropped. A simulated router is such a device.
+//! The network knows nothing of what is inside. A packet that would enter one of the links *behind*
+//! the device goes into the device instead, and enters that link when the device lets it out. What
+//! it never lets out is dropped. A simulated router is such a device.
 
 use std::fmt::Debug;
 use trammel_core::time::Time;
@@ -28,7 +28,7 @@ pub trait Middlebox: Debug + Send {
     /// When it does something next, or a packet leaves; [`Time::MAX`] for never.
     fn next(&mut self) -> Time;
 
-    /// Lets time pass until `now`, and appends the tokens of the packets that leave by then to `left`, in their
-    /// order. A token may be given once.
+    /// Lets time pass until `now`, and appends the tokens of the packets that leave by then to
+    /// `left`, in their order. A token may be given once.
     fn advance(&mut self, now: Time, left: &mut Vec<u32>);
 }

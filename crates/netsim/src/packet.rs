@@ -43,7 +43,8 @@ impl Default for Packet {
 }
 
 impl Packet {
-    /// Datagram number `number` of stream `stream`, sent at `now` with `payload` bytes in `wire_bytes`.
+    /// Datagram number `number` of stream `stream`, sent at `now` with `payload` bytes in
+    /// `wire_bytes`.
     pub fn datagram(stream: u32, number: u32, payload: u32, wire_bytes: u32, now: Time) -> Packet {
         let ps = now.as_ps();
         let segment = Segment {

@@ -1,14 +1,15 @@
 //! Captures of links as pcapng, with Ethernet, IPv4 and TCP or UDP headers made up for each packet.
 //!
-//! Payload is all zeros and is not stored: each record holds the headers and the length that the frame had,
-//! as a capture with a snap length has it; checksums cover headers and the zeros. Flow n, from 0, runs from
-//! host n + 1 of 10.0.0.0/9 and port 40000 + n to host n + 1 of 10.128.0.0/9 and port 5001; stream n likewise
-//! to port 5002. A workload uses a flow's number again some time after its end. Times count nanoseconds from
-//! the start of the run, as if that had been at the start of 1970.
+//! Payload is all zeros and is not stored: each record holds the headers and the length that the
+//! frame had, as a capture with a snap length has it; checksums cover headers and the zeros. Flow
+//! n, from 0, runs from host n + 1 of 10.0.0.0/9 and port 40000 + n to host n + 1 of 10.128.0.0/9
+//! and port 5001; stream n likewise to port 5002. A workload uses a flow's number again some time
+//! after its end. Times count nanoseconds from the start of the run, as if that had been at the
+//! start of 1970.
 //!
-//! Packets are recorded as they leave a link, so that a file with both directions of a path shows every
-//! acknowledgement after what it acknowledges. What a link dropped before a packet is that packet's drop
-//! count.
+//! Packets are recorded as they leave a link, so that a file with both directions of a path shows
+//! every acknowledgement after what it acknowledges. What a link dropped before a packet is that
+//! packet's drop count.
 //!
 //! Source: RFC 791, 768, 3168.
 
@@ -36,7 +37,8 @@ const UDP: u8 = 17;
 #[derive(Debug)]
 pub(crate) struct Capture {
     out: io::Result<Writer>,
-    /// Links of this capture, in the order of their interfaces, and what they had dropped when last seen.
+    /// Links of this capture, in the order of their interfaces, and what they had dropped when last
+    /// seen.
     links: Vec<(LinkId, u64)>,
     ip_identification: u16,
 }
@@ -110,7 +112,8 @@ fn timestamp(at: Time) -> Timestamp {
     Timestamp(at.as_ns() as i64)
 }
 
-/// Writes the segments of one flow to `out`, each with its time and whether it goes from the client to the server.
+/// Writes the segments of one flow to `out`, each with its time and whether it goes from the client
+/// to the server.
 pub fn write_segments(
     name: &str,
     segments: impl Iterator<Item = (Time, bool, Segment)>,
@@ -222,7 +225,8 @@ mod tests {
         }
     }
 
-    /// Sums all words of the IP header, and of the pseudo header and the transport header, to 0xFFFF.
+    /// Sums all words of the IP header, and of the pseudo header and the transport header, to
+    /// 0xFFFF.
     fn assert_sums(frame: &[u8]) {
         assert_eq!(checksum(&frame[14..34]), 0);
         let length = u32::from(u16::from_be_bytes([frame[16], frame[17]])) - 20;

@@ -1,7 +1,8 @@
-//! A first-in-first-out ring whose next place can be written before it is known whether it will be used.
+//! A first-in-first-out ring whose next place can be written before it is known whether it will be
+//! used.
 //!
-//! A packet is written where it will lie in the pipe and is read from there: copying it out of the small
-//! writes that made it would stall the processor until they have reached the cache.
+//! A packet is written where it will lie in the pipe and is read from there: copying it out of the
+//! small writes that made it would stall the processor until they have reached the cache.
 
 /// A queue over a power-of-two buffer.
 #[derive(Debug)]

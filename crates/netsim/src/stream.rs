@@ -21,8 +21,8 @@ pub struct Departure {
 /// Datagrams in the order of their times.
 pub type Plan = Box<dyn Iterator<Item = Departure> + Send>;
 
-/// Datagrams at `times` whose payloads follow `law`, from 1 to `max_payload` bytes, each with `overhead_bytes` of headers
-/// and lower layers.
+/// Datagrams at `times` whose payloads follow `law`, from 1 to `max_payload` bytes, each with
+/// `overhead_bytes` of headers and lower layers.
 pub fn sized(
     times: impl Iterator<Item = Time> + Send + 'static,
     law: Box<dyn Distribution>,

@@ -1,7 +1,7 @@
 //! Traces of a flow: samples at an interval or for every ACK, in bounded memory.
 //!
-//! A trace that has grown to its bound drops every second sample and from then on keeps only every second
-//! of those to come; a long run thus has a coarser trace, never a missing end.
+//! A trace that has grown to its bound drops every second sample and from then on keeps only every
+//! second of those to come; a long run thus has a coarser trace, never a missing end.
 
 use trammel_core::time::Time;
 use trammel_tcp::connection::Connection;

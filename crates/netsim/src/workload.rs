@@ -6,15 +6,16 @@
 //! | [`Plan::Exchanges`] | on each connection a request, its response, a time of thought, and again |
 //! | [`Plan::Bursts`] | on each connection data during "on" periods, silence during "off" periods |
 //!
-//! Times and sizes come from the plan and from the workload's own random streams, never from how the network
-//! fares; only requests wait for their responses. Connections exist from their start to their end, and what
-//! they leave behind is one [`Completion`] each, so that a hundred thousand short flows need no more memory
-//! than those that are open at the same time.
+//! Times and sizes come from the plan and from the workload's own random streams, never from how
+//! the network fares; only requests wait for their responses. Connections exist from their start to
+//! their end, and what they leave behind is one [`Completion`] each, so that a hundred thousand
+//! short flows need no more memory than those that are open at the same time.
 //!
-//! A completion's *slowdown* is its time divided by the ideal one, of an empty network without slow start:
-//! one round trip of propagation for the handshake, where there was one, then for each direction that
-//! carries data its propagation delay and all its bytes, headers included, at the rate of its slowest link.
-//! No serialisation elsewhere is counted, so that without token buckets no slowdown is below 1.
+//! A completion's *slowdown* is its time divided by the ideal one, of an empty network without slow
+//! start: one round trip of propagation for the handshake, where there was one, then for each
+//! direction that carries data its propagation delay and all its bytes, headers included, at the
+//! rate of its slowest link. No serialisation elsewhere is counted, so that without token buckets
+//! no slowdown is below 1.
 
 use crate::flow::MakeCc;
 use crate::ids::{LinkId, Table, WorkloadId};
@@ -97,8 +98,9 @@ impl std::fmt::Debug for WorkloadSpec {
     }
 }
 
-/// Flows that arrive as a Poisson process of `per_second` flows a second from `start` to before `stop`, with
-/// sizes of `bytes`. Times and sizes have streams of their own: a higher rate does not change the sizes.
+/// Flows that arrive as a Poisson process of `per_second` flows a second from `start` to before
+/// `stop`, with sizes of `bytes`. Times and sizes have streams of their own: a higher rate does not
+/// change the sizes.
 pub fn poisson(
     seed: u64,
     name: &str,
@@ -113,7 +115,8 @@ pub fn poisson(
     };
     let mut sizes = Rng::new(seed, &format!("workload:{name}:size"));
     let times = Rng::new(seed, &format!("workload:{name}:arrival"));
-    // The first arrival of a renewal process is its start, which is no arrival of a Poisson process.
+    // The first arrival of a renewal process is its start, which is no arrival of a Poisson
+    // process.
     Renewal::new(start, gaps, times)
         .skip(1)
         .take_while(|time| *time < stop)
@@ -159,8 +162,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The spread of `values`; zeros where there are none. A percentile is the smallest value that so
-    /// many of a hundred do not exceed.
+    /// The spread of `values`; zeros where there are none. A percentile is the smallest value that
+    /// so many of a hundred do not exceed.
     pub fn of(mut values: Vec<f64>) -> Spread {
         if values.is_empty() {
             return Spread::default();
@@ -186,7 +189,8 @@ pub struct SizeBucket {
     pub below_bytes: u64,
     /// Completions.
     pub count: usize,
-    /// Those that began and are not complete, be it for lack of time or because the connection gave up.
+    /// Those that began and are not complete, be it for lack of time or because the connection gave
+    /// up.
     pub unfinished: usize,
     /// Their times, s.
     pub time_s: Spread,
@@ -246,8 +250,8 @@ pub struct Completed {
 }
 
 impl Completed {
-    /// Completions of what began at `since` or later, by size: below the first of `edges`, between each two of
-    /// them, and from the last on.
+    /// Completions of what began at `since` or later, by size: below the first of `edges`, between
+    /// each two of them, and from the last on.
     pub fn by_size(&self, edges: &[u64], since: Time) -> Vec<SizeBucket> {
         let starts = std::iter::once(0).chain(edges.iter().copied());
         let ends = edges.iter().copied().chain([u64::MAX]);
@@ -294,7 +298,8 @@ pub struct Workload {
 /// What connections of a workload have got through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// Payload bytes that came, each once, in the direction in which data go: of exchanges the responses.
+    /// Payload bytes that came, each once, in the direction in which data go: of exchanges the
+    /// responses.
     pub delivered_bytes: u64,
     /// Segments retransmitted in that direction.
     pub retransmissions: u64,
@@ -396,7 +401,8 @@ impl Workload {
         self.ideal.handshake() + self.ideal.transfer(0, bytes)
     }
 
-    /// When connections are to be opened before the first event: the first of a plan, or all that stay.
+    /// When connections are to be opened before the first event: the first of a plan, or all that
+    /// stay.
     pub(crate) fn first_openings(&mut self) -> Vec<Time> {
         let (connections, pause) = match &mut self.spec.plan {
             Plan::Arrivals(arrivals) => {
@@ -470,7 +476,8 @@ impl Workload {
         )
     }
 
-    /// The connection of `job` is about to connect; says when the job wants its [`turn`](Workload::turn).
+    /// The connection of `job` is about to connect; says when the job wants its
+    /// [`turn`](Workload::turn).
     pub(crate) fn begin(
         &mut self,
         now: Time,

@@ -1,8 +1,9 @@
 //! The steady state of the simulator allocates nothing, loss episodes included.
 //!
-//! An allocator that counts stands in for the system's. Buffers grow to the largest window, queue and loss
-//! episode seen; a first flight that no later one exceeds brings them there at once, where chance would
-//! take minutes. What is allocated after the warm-up is counted and held against the packets sent.
+//! An allocator that counts stands in for the system's. Buffers grow to the largest window, queue
+//! and loss episode seen; a first flight that no later one exceeds brings them there at once, where
+//! chance would take minutes. What is allocated after the warm-up is counted and held against the
+//! packets sent.
 
 // The trait of an allocator is unsafe to implement; nothing else here is.
 #![allow(unsafe_code)]
@@ -75,8 +76,8 @@ const RATE: Rate = Rate::from_bps(100_000_000);
 const RTT: Time = Time::from_ms(20);
 /// RATE × RTT / 1500 bytes.
 const BDP_PACKETS: u32 = 166;
-/// More than is ever outstanding: while a lost retransmission waits for its timeout of ten round trips,
-/// SACKed segments pile up behind it.
+/// More than is ever outstanding: while a lost retransmission waits for its timeout of ten round
+/// trips, SACKed segments pile up behind it.
 const FIRST_FLIGHT: u32 = 16 * BDP_PACKETS;
 
 /// Two flows of `variant` over 100 Mbit/s, 20 ms, with access links at all hosts or none.
@@ -151,7 +152,8 @@ fn progress(network: &mut Network) -> (u64, u64) {
     sum
 }
 
-/// One test: the counters are the process's, and a second test in another thread would be counted too.
+/// One test: the counters are the process's, and a second test in another thread would be counted
+/// too.
 #[test]
 fn nothing_is_allocated_after_the_warm_up() {
     let mut table = String::new();

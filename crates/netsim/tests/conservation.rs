@@ -1,7 +1,8 @@
-//! Random networks: no packet appears from nowhere or is forgotten, nothing panics, everything ends.
+//! Random networks: no packet appears from nowhere or is forgotten, nothing panics, everything
+//! ends.
 //!
-//! Each network comes from a seed that a failure prints. `TRAMMEL_TEST_SEED=n` runs that one alone, and
-//! `TRAMMEL_TEST_COUNT=n` more of them than usual.
+//! Each network comes from a seed that a failure prints. `TRAMMEL_TEST_SEED=n` runs that one alone,
+//! and `TRAMMEL_TEST_COUNT=n` more of them than usual.
 
 // What a failing case is like is put together for a person, once a case.
 #![allow(clippy::format_push_string)]
@@ -76,7 +77,8 @@ fn check(seed: u64) {
             .connections(FlowId::new(index))
             .is_some_and(|(sender, _)| sender.failure() == Some(Failure::TimedOut));
         if has_given_up {
-            // Six SYNs may be lost where another flow keeps the queue full; what counts is that it is rare.
+            // Six SYNs may be lost where another flow keeps the queue full; what counts is that it
+            // is rare.
             GIVEN_UP.fetch_add(1, Ordering::Relaxed);
             is_over = false;
         } else if case.net.flow(FlowId::new(index)).bytes_delivered < *wanted {

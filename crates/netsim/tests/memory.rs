@@ -1,8 +1,8 @@
 //! Ten gigabits a second over a round trip of 100 ms fit into 64 MB: path, queue and both windows.
 //!
-//! The example program `dumbbell` runs as a process of its own and reports the largest resident set that
-//! the kernel saw of it. Of 166,666 packets between the ends, each costs one record in the pipe and one
-//! on its sender's scoreboard, and both rings may be twice as long as they are full.
+//! The example program `dumbbell` runs as a process of its own and reports the largest resident set
+//! that the kernel saw of it. Of 166,666 packets between the ends, each costs one record in the
+//! pipe and one on its sender's scoreboard, and both rings may be twice as long as they are full.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! Whoever looks at a network sees the same, however the engine gets its packets across.
 //!
-//! Links that only one other link feeds are crossed ahead of time (`network::stretch`); where every link
-//! is captured none is, and each packet has an event at each link. Both must show the same counters,
-//! queues and flows at every instant that anybody looks.
+//! Links that only one other link feeds are crossed ahead of time (`network::stretch`); where every
+//! link is captured none is, and each packet has an event at each link. Both must show the same
+//! counters, queues and flows at every instant that anybody looks.
 
 // What was seen is put together for a person, and compared as text.
 #![allow(clippy::format_push_string)]
@@ -28,8 +28,8 @@ use trammel_tcp::stack::Stack;
 /// Looks in a run, at instants of no round number.
 const LOOKS: u64 = 23;
 
-/// Hosts with access links around a bottleneck: those before it are gathered, those behind it run ahead,
-/// and two of the latter drop, lose or delay packets of their own.
+/// Hosts with access links around a bottleneck: those before it are gathered, those behind it run
+/// ahead, and two of the latter drop, lose or delay packets of their own.
 fn access(seed: u64) -> Seen {
     let mut rng = Rng::new(seed, "access");
     let mut net = Network::new();

@@ -12,7 +12,8 @@ use trammel_queues::loss::{self, LossModel};
 use trammel_tcp::cc;
 use trammel_tcp::stack::Stack;
 
-/// What came of a flow: goodput as a part of the link, ACKs for a data segment, timeouts, retransmissions.
+/// What came of a flow: goodput as a part of the link, ACKs for a data segment, timeouts,
+/// retransmissions.
 #[derive(Debug)]
 struct Came {
     goodput: f64,
@@ -79,8 +80,9 @@ fn run(variant: &str, offload: bool, mbps: u64, rtt: Time, loss: Option<f64>) ->
 
 #[test]
 fn acks_are_thinned_by_what_comes_within_an_interrupt() {
-    // A frame of 1514 bytes takes 121 µs at 100 Mbit/s, 12 µs at 1 Gbit/s and 1.2 µs at 10 Gbit/s; what comes
-    // within 50 µs is merged, 64 KB or 45 segments at most, and two such are no longer waited for.
+    // A frame of 1514 bytes takes 121 µs at 100 Mbit/s, 12 µs at 1 Gbit/s and 1.2 µs at 10 Gbit/s;
+    // what comes within 50 µs is merged, 64 KB or 45 segments at most, and two such are no longer
+    // waited for.
     let acks = |offload, mbps| run("reno", offload, mbps, Time::from_ms(2), None).acks;
     for mbps in [100, 1_000, 10_000] {
         let plain = acks(false, mbps);

@@ -12,8 +12,8 @@ use trammel_tcp::stack::Stack;
 
 const INTERVAL: Time = Time::from_ms(5);
 
-/// Reno over 10 Mbit/s and 20 ms for two seconds, with frames of 1.2 ms; returns the segments that an ACK
-/// answers on average.
+/// Reno over 10 Mbit/s and 20 ms for two seconds, with frames of 1.2 ms; returns the segments that
+/// an ACK answers on average.
 fn run(reader: Reader) -> f64 {
     let mut net = Network::new();
     let mut bottleneck = LinkSpec::wire("bottleneck", Time::from_ms(10));
@@ -62,8 +62,8 @@ fn a_slow_copy_delays_the_next_read() {
         copy: Some(Rate::from_bps(20_000_000)),
         ..quick
     };
-    // At twice the link's rate copying takes as long as the sleep: twice the segments a read. The ACKs
-    // between two reads are no fewer.
+    // At twice the link's rate copying takes as long as the sleep: twice the segments a read. The
+    // ACKs between two reads are no fewer.
     let (quick, slow) = (run(quick), run(slow));
     assert!(slow > 1.3 * quick, "{slow} {quick}");
 }

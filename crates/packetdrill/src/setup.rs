@@ -1,8 +1,9 @@
 //! What a script's commands set: the few words of a shell that scripts are set up with.
 //!
-//! Nothing is executed. Statements stand on lines of their own or between `;` and `&&`; redirections and
-//! comments go; `$((2*1024))` is a number. Known are `sysctl`, `set_sysctls.py`, files of such statements
-//! (`…/defaults.sh`), and what has no effect on a connection in virtual time. Anything else skips the script.
+//! Nothing is executed. Statements stand on lines of their own or between `;` and `&&`;
+//! redirections and comments go; `$((2*1024))` is a number. Known are `sysctl`, `set_sysctls.py`,
+//! files of such statements (`…/defaults.sh`), and what has no effect on a connection in virtual
+//! time. Anything else skips the script.
 
 use crate::sysctl;
 use trammel_core::time::Time;
@@ -24,8 +25,8 @@ pub(crate) struct Settings {
 }
 
 impl Default for Settings {
-    /// Linux 6 with its defaults, on a clock without ticks: a script's time is that of the rule, and how late
-    /// a kernel's timers come is not judged.
+    /// Linux 6 with its defaults, on a clock without ticks: a script's time is that of the rule,
+    /// and how late a kernel's timers come is not judged.
     fn default() -> Settings {
         Settings {
             stack: Stack {
@@ -91,8 +92,9 @@ fn command(
             }
             Ok(())
         }
-        // No metrics are kept from script to script; the queue in front of the wire holds nothing back; what
-        // is on the wire has been segmented whoever did it; settings do not outlive a script.
+        // No metrics are kept from script to script; the queue in front of the wire holds nothing
+        // back; what is on the wire has been segmented whoever did it; settings do not outlive a
+        // script.
         ("ip", ["tcp_metrics", "flush", ..])
         | ("tc", ["qdisc", "add" | "replace", "dev", _, "root", "pfifo"])
         | ("ethtool", ["-K", _, ..]) => Ok(()),

@@ -1,5 +1,5 @@
-//! No text makes the runner panic: scripts with holes, foreign pieces and odd numbers in them are run, skipped
-//! or refused.
+//! No text makes the runner panic: scripts with holes, foreign pieces and odd numbers in them are
+//! run, skipped or refused.
 
 use proptest::prelude::*;
 use std::path::Path;

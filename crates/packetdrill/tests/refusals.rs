@@ -1,5 +1,5 @@
-//! What the original does not take is not taken here either: a script that passes here is one that can be put to a
-//! kernel.
+//! What the original does not take is not taken here either: a script that passes here is one that
+//! can be put to a kernel.
 
 use trammel_packetdrill::{Outcome, run};
 

@@ -34,7 +34,8 @@ fn every_script_passes() {
     }
 }
 
-/// One way to change a line so that what it expects is something else; nothing where the line has no such part.
+/// One way to change a line so that what it expects is something else; nothing where the line has
+/// no such part.
 type Mutator = fn(&str) -> Option<String>;
 
 const MUTATORS: &[(&str, Mutator)] = &[

@@ -1,11 +1,13 @@
-//! One transfer of the simulator's TCP to this machine's kernel, over a TAP in a namespace of its own.
+//! One transfer of the simulator's TCP to this machine's kernel, over a TAP in a namespace of its
+//! own.
 //!
 //! ```text
 //! cargo run --release -p trammel-peer --example over_tap -- --cc cubic --bytes 100MB
 //! ```
-//! `--help` lists the options. Needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN. The faults and the delay are made in this process; the
-//! kernel only receives, and its contents are checked. Processor time is this program's thread with the host, its system calls included:
-//! not the thread that reads from the kernel.
+//! `--help` lists the options. Needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN. The faults and the
+//! delay are made in this process; the kernel only receives, and its contents are checked.
+//! Processor time is this program's thread with the host, its system calls included: not the thread
+//! that reads from the kernel.
 #![allow(clippy::print_stdout)]
 
 #[path = "../tests/common/tap.rs"]

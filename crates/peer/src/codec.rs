@@ -1,8 +1,8 @@
 //! Segments as Ethernet frames of IPv4 and TCP, and back.
 //!
-//! The TCP header and its options are [`trammel_tcp::wire`]'s; here are what is around it: addresses, ports,
-//! lengths, checksums, the ECN field. Whatever is damaged is refused as a whole, as a real host does, so that a
-//! stack sees it as a loss.
+//! The TCP header and its options are [`trammel_tcp::wire`]'s; here are what is around it:
+//! addresses, ports, lengths, checksums, the ECN field. Whatever is damaged is refused as a whole,
+//! as a real host does, so that a stack sees it as a loss.
 //!
 //! Source: RFC 894, RFC 791 §3.1, RFC 9293 §3.1, RFC 3168 §5.
 
@@ -92,7 +92,8 @@ fn tcp_checksum(from: Ipv4Addr, to: Ipv4Addr, tcp: &[u8]) -> u16 {
         .checksum()
 }
 
-/// Writes the frame of `segment` to the front of `frame`, with the payload that `fill` writes. Returns its bytes.
+/// Writes the frame of `segment` to the front of `frame`, with the payload that `fill` writes.
+/// Returns its bytes.
 ///
 /// # Panics
 /// Where `frame` is too short: [`Ether::LEN`] and [`Segment::ip_bytes`].

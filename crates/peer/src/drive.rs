@@ -1,7 +1,8 @@
 //! A device, a clock and a host in a loop.
 //!
-//! The clock is the caller's: `trammel_io`'s on a real device, a number in tests. The application is a closure that
-//! is asked once a round, after what came has been taken in and before what it caused is sent.
+//! The clock is the caller's: `trammel_io`'s on a real device, a number in tests. The application
+//! is a closure that is asked once a round, after what came has been taken in and before what it
+//! caused is sent.
 
 use crate::codec::LARGEST_FRAME;
 use crate::faults::Faults;
@@ -12,7 +13,8 @@ use trammel_packet::batch::Packets;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
 
-/// Slots of the pool: what a batch in each direction holds, and as much again for what a device keeps.
+/// Slots of the pool: what a batch in each direction holds, and as much again for what a device
+/// keeps.
 const SLOTS: usize = 256;
 /// When a device that had no room is tried again.
 const RETRY: Time = Time::from_us(100);
@@ -70,8 +72,8 @@ impl<D: Device, C: Clock> Driver<D, C> {
         self.clock.now()
     }
 
-    /// Runs until the application is done, which is then told as true, or `deadline` has come. What the host had
-    /// to say by then has been sent.
+    /// Runs until the application is done, which is then told as true, or `deadline` has come. What
+    /// the host had to say by then has been sent.
     pub fn run(
         &mut self,
         deadline: Time,
@@ -107,8 +109,8 @@ impl<D: Device, C: Clock> Driver<D, C> {
         }
     }
 
-    /// Takes in a batch, and after each frame what the host says to it: connections count on being asked at once.
-    /// Says whether there may be more.
+    /// Takes in a batch, and after each frame what the host says to it: connections count on being
+    /// asked at once. Says whether there may be more.
     fn receive(&mut self, now: Time) -> io::Result<bool> {
         let mut batch = Packets::new();
         self.device.receive(&mut self.pool, &mut batch)?;
@@ -145,7 +147,8 @@ impl<D: Device, C: Clock> Driver<D, C> {
         Ok(())
     }
 
-    /// Whether a frame and its duplicate have room in the batch, if need be after the device has taken from it.
+    /// Whether a frame and its duplicate have room in the batch, if need be after the device has
+    /// taken from it.
     fn has_room(&mut self) -> io::Result<bool> {
         if self.outgoing.room() < 2 {
             self.device.transmit(&mut self.pool, &mut self.outgoing)?;
@@ -153,7 +156,8 @@ impl<D: Device, C: Clock> Driver<D, C> {
         Ok(self.outgoing.room() >= 2)
     }
 
-    /// Adds a frame to the batch. One for which the pool has no room is lost, as it would be at an interface.
+    /// Adds a frame to the batch. One for which the pool has no room is lost, as it would be at an
+    /// interface.
     fn push(&mut self, frame: &[u8]) {
         if let Some(packet) = self.pool.alloc_with(frame) {
             self.outgoing.push(packet);

@@ -1,9 +1,10 @@
-//! What may befall frames on a wire: loss, duplicates, reordering and congestion marks, drawn from a seed.
+//! What may befall frames on a wire: loss, duplicates, reordering and congestion marks, drawn from
+//! a seed.
 //!
-//! Each direction has faults of its own, inside the process, so that the kernel at the other end needs no
-//! emulation. A fault draws from a stream of its own: what is lost does not change with what is doubled.
-//! A frame that is held back leaves after its time, behind those that were sent meanwhile; it is neither lost nor
-//! doubled.
+//! Each direction has faults of its own, inside the process, so that the kernel at the other end
+//! needs no emulation. A fault draws from a stream of its own: what is lost does not change with
+//! what is doubled. A frame that is held back leaves after its time, behind those that were sent
+//! meanwhile; it is neither lost nor doubled.
 
 use std::collections::VecDeque;
 use trammel_core::rng::Rng;

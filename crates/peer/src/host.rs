@@ -1,10 +1,13 @@
-//! One address on a wire: connections by their four numbers, ports that listen, resets for all others.
+//! One address on a wire: connections by their four numbers, ports that listen, resets for all
+//! others.
 //!
-//! Without I/O, as a connection is: frames come in by [`Host::on_frame`], go out by [`Host::poll_transmit`] until
-//! there are no more, and [`Host::on_timer`] is due at [`Host::next_timer`]. Time is an argument.
+//! Without I/O, as a connection is: frames come in by [`Host::on_frame`], go out by
+//! [`Host::poll_transmit`] until there are no more, and [`Host::on_timer`] is due at
+//! [`Host::next_timer`]. Time is an argument.
 //!
-//! A connection counts bytes and has none. What it sends is written here, and what it is sent is checked, by place
-//! in the stream ([`pattern`]): each segment that arrives, also one that the connection has no use for.
+//! A connection counts bytes and has none. What it sends is written here, and what it is sent is
+//! checked, by place in the stream ([`pattern`]): each segment that arrives, also one that the
+//! connection has no use for.
 
 use crate::codec::{self, Arrival, LARGEST_FRAME, Refusal, Route};
 use crate::neighbours::Neighbours;
@@ -67,7 +70,8 @@ pub struct Flow {
     pub connection: Connection,
     local: SocketAddrV4,
     remote: SocketAddrV4,
-    /// Sequence numbers of the first byte of what we send and of what comes, once their SYN is known.
+    /// Sequence numbers of the first byte of what we send and of what comes, once their SYN is
+    /// known.
     ours: Option<u32>,
     theirs: Option<u32>,
     wrong_bytes: u64,
@@ -150,7 +154,8 @@ impl Host {
         self.accepted.pop_front()
     }
 
-    /// Opens a connection to `remote` at `now`. Its SYN leaves as soon as the peer's Ethernet address is known.
+    /// Opens a connection to `remote` at `now`. Its SYN leaves as soon as the peer's Ethernet
+    /// address is known.
     ///
     /// # Panics
     /// Where connections to `remote` are open from all 16,384 dynamic ports.
@@ -282,8 +287,8 @@ impl Host {
         }
     }
 
-    /// Writes the next frame to send at `now` to the front of `frame`, which has room for [`LARGEST_FRAME`] bytes,
-    /// and returns its bytes. Connections take turns by frames.
+    /// Writes the next frame to send at `now` to the front of `frame`, which has room for
+    /// [`LARGEST_FRAME`] bytes, and returns its bytes. Connections take turns by frames.
     pub fn poll_transmit(&mut self, now: Time, frame: &mut [u8; LARGEST_FRAME]) -> Option<usize> {
         let of_tcp = self
             .poll_resets(now, frame)
@@ -314,7 +319,8 @@ impl Host {
             if !flow.connection.wants_to_transmit() {
                 continue;
             }
-            // A connection is not asked before its segment can leave: its timers then count from there.
+            // A connection is not asked before its segment can leave: its timers then count from
+            // there.
             let Some(mac) = self.neighbours.find(now, *flow.remote.ip()) else {
                 continue;
             };

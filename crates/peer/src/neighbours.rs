@@ -46,8 +46,8 @@ impl Neighbours {
         self.ip
     }
 
-    /// The Ethernet address of `ip`. Where it is not known the wire is asked, now and every second until someone
-    /// answers.
+    /// The Ethernet address of `ip`. Where it is not known the wire is asked, now and every second
+    /// until someone answers.
     pub fn find(&mut self, now: Time, ip: Ipv4Addr) -> Option<[u8; 6]> {
         let found = self.known.get(&ip).copied();
         if found.is_none() && !self.wanted.contains_key(&ip) {

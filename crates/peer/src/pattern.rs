@@ -1,8 +1,9 @@
-//! What the bytes of a stream are, so that both ends can check them: a function of their place in it.
+//! What the bytes of a stream are, so that both ends can check them: a function of their place in
+//! it.
 //!
-//! Places count modulo 2³², as sequence numbers do, so that a segment's payload is told from its sequence number
-//! alone. Eight bytes at a time are the place of the first, mixed (the finaliser of SplitMix64): no shift of the
-//! stream by less than 4 GiB looks like the stream.
+//! Places count modulo 2³², as sequence numbers do, so that a segment's payload is told from its
+//! sequence number alone. Eight bytes at a time are the place of the first, mixed (the finaliser of
+//! SplitMix64): no shift of the stream by less than 4 GiB looks like the stream.
 
 /// Bytes that are made at a time.
 const WORD: u32 = 8;
@@ -14,8 +15,8 @@ fn word(number: u32) -> [u8; WORD as usize] {
     (mixed ^ (mixed >> 31)).to_le_bytes()
 }
 
-/// Calls `each` with parts of `count` bytes of the stream from place `at` on, in order: whole words, or what is
-/// wanted of one.
+/// Calls `each` with parts of `count` bytes of the stream from place `at` on, in order: whole
+/// words, or what is wanted of one.
 fn parts(at: u32, count: usize, mut each: impl FnMut(usize, &[u8])) {
     let mut done = 0;
     while done < count {

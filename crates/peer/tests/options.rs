@@ -117,7 +117,8 @@ fn marks_of_the_wire_reduce_the_windows_of_both_ends() {
             ours.ce_received, inward.marked,
             "each mark is on a packet with data"
         );
-        // A mark is echoed until the sender says that it has reduced its window, so there may be one for many.
+        // A mark is echoed until the sender says that it has reduced its window, so there may be
+        // one for many.
         assert!(outward.marked > 0 && (1..=outward.marked).contains(&ours.ecn_reductions));
         assert!(outcome.info.delivered_ce > 0, "we echo marks to the kernel");
     }

@@ -1,4 +1,5 @@
-//! Bytes between our host and the kernel's TCP, each way and both ways at once, on good wires and on bad ones.
+//! Bytes between our host and the kernel's TCP, each way and both ways at once, on good wires and
+//! on bad ones.
 
 mod common;
 
@@ -15,8 +16,8 @@ use trammel_peer::host::FlowId;
 use trammel_tcp::connection::{Connection, State};
 use trammel_tcp::stack::Stack;
 
-/// What a kernel counts when its peer breaks a rule. On a good wire that is never, however slow a busy machine makes
-/// either end.
+/// What a kernel counts when its peer breaks a rule. On a good wire that is never, however slow a
+/// busy machine makes either end.
 const COMPLAINTS: [&str; 5] = [
     "InErrs",
     "PAWSEstab",

@@ -101,7 +101,8 @@ fn bench(seed: u64, rates: Rates) -> Bench {
     (Driver::new(near, device, clock, faults), beyond)
 }
 
-/// Both hosts send `bytes`, over a wire with these faults. What both counted, and when they were done.
+/// Both hosts send `bytes`, over a wire with these faults. What both counted, and when they were
+/// done.
 fn exchange(seed: u64, bytes: u64, rates: Rates) -> (Time, [Counters; 2], [u64; 2]) {
     let (mut driver, beyond) = bench(seed, rates);
     beyond.lock().unwrap().host.listen(PORT, maker());

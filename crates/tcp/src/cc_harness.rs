@@ -1,10 +1,11 @@
 //! A sender for tests: drives one congestion control over a path of fixed delay and rate.
 //!
-//! The path serves a segment every `service_us` and adds `rtt_us`; nothing is dropped unless a test says
-//! so. Every segment is acknowledged by itself. The hooks come in the kernel's order: for an ACK
-//! `in_ack_event` (with `snd_una` moved already), round-trip estimate, `pkts_acked`, then `cong_control` or
-//! `cong_avoid`; for a loss `ssthresh`, `set_state(Recovery)`, at its end `set_state(Open)` and
-//! `CompleteCwr`; for a timeout `ssthresh`, `CaEvent::Loss`, `set_state(Loss)`.
+//! The path serves a segment every `service_us` and adds `rtt_us`; nothing is dropped unless a test
+//! says so. Every segment is acknowledged by itself. The hooks come in the kernel's order: for an
+//! ACK `in_ack_event` (with `snd_una` moved already), round-trip estimate, `pkts_acked`, then
+//! `cong_control` or `cong_avoid`; for a loss `ssthresh`, `set_state(Recovery)`, at its end
+//! `set_state(Open)` and `CompleteCwr`; for a timeout `ssthresh`, `CaEvent::Loss`,
+//! `set_state(Loss)`.
 
 use crate::cc::{
     AckFlags, AckSample, CaEvent, CaState, CongestionControl, INFINITE_SSTHRESH, RateSample, Tp,

@@ -1,4 +1,5 @@
-//! What every congestion control must do, whatever its law: a new file in `cc/` is tested by these at once.
+//! What every congestion control must do, whatever its law: a new file in `cc/` is tested by these
+//! at once.
 
 use crate::cc::ALL;
 use crate::cc_harness::Sender;

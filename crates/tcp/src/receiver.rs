@@ -1,10 +1,11 @@
-//! The receiving half: reassembly, SACK blocks, the window that is offered, and when to acknowledge.
+//! The receiving half: reassembly, SACK blocks, the window that is offered, and when to
+//! acknowledge.
 //!
-//! Payload is ranges of sequence numbers. Memory is accounted as the kernel does it: the first segment of
-//! a buffer costs its bytes and a descriptor, those that follow it in the same buffer their bytes alone,
-//! and the window offered is the part of the free memory that payload can use, in units of the window
-//! scale. Units matter: where the application reads in intervals, the window cannot move until a whole
-//! unit is free, and no ACK leaves meanwhile.
+//! Payload is ranges of sequence numbers. Memory is accounted as the kernel does it: the first
+//! segment of a buffer costs its bytes and a descriptor, those that follow it in the same buffer
+//! their bytes alone, and the window offered is the part of the free memory that payload can use,
+//! in units of the window scale. Units matter: where the application reads in intervals, the window
+//! cannot move until a whole unit is free, and no ACK leaves meanwhile.
 //!
 //! When it acknowledges stands in [`acknowledge`].
 
@@ -32,7 +33,8 @@ const BATCH_BYTES: u32 = 65_536;
 const PAGE: u32 = 4096;
 /// Payload per 256 bytes of memory before any segment was seen.
 const FIRST_RATIO: u64 = 128;
-/// The peer's segment before any was seen, at most and at least, bytes (`TCP_MSS_DEFAULT`, `TCP_MIN_MSS`).
+/// The peer's segment before any was seen, at most and at least, bytes (`TCP_MSS_DEFAULT`,
+/// `TCP_MIN_MSS`).
 const FIRST_MSS: u32 = 536;
 const LEAST_MSS: u32 = 88;
 /// The largest window that a header can tell, without its scale.
@@ -84,7 +86,8 @@ pub(crate) struct Receiver {
     pub(crate) interactive: bool,
     /// Adaptive delayed-ACK time, µs; 0 before the first data.
     ato_us: u64,
-    /// What the connection knows of the path: smoothed round trip (0 before any sample) and timeout, µs.
+    /// What the connection knows of the path: smoothed round trip (0 before any sample) and
+    /// timeout, µs.
     srtt_us: u64,
     rto_us: u64,
     /// The longest that an ACK may be delayed, µs.
@@ -97,7 +100,8 @@ pub(crate) struct Receiver {
     pub(crate) now: bool,
     /// When the delayed ACK is due.
     pub(crate) delayed: Time,
-    /// When the kernel's timer of the last delayed ACK fires: an ACK that leaves earlier does not stop it.
+    /// When the kernel's timer of the last delayed ACK fires: an ACK that leaves earlier does not
+    /// stop it.
     delack: Time,
     /// When the compressed ACK is due.
     pub(crate) compressed_due: Time,
@@ -105,7 +109,8 @@ pub(crate) struct Receiver {
     duplicates: u32,
     duplicates_at: u32,
 
-    /// GRO: segments in order are merged until this instant, bytes so far; [`Time::MAX`] outside a batch.
+    /// GRO: segments in order are merged until this instant, bytes so far; [`Time::MAX`] outside a
+    /// batch.
     pub(crate) batch_due: Time,
     batch_bytes: u32,
     merges: bool,
@@ -145,8 +150,9 @@ pub(crate) struct Receiver {
     space_bytes: u64,
 }
 
-/// The shift of the windows that `stack` offers: what the largest window that its buffer may come to needs. One that the
-/// application has set has its window from the start, else auto-tuning's limit and what the application may set count.
+/// The shift of the windows that `stack` offers: what the largest window that its buffer may come
+/// to needs. One that the application has set has its window from the start, else auto-tuning's
+/// limit and what the application may set count.
 pub(crate) fn window_scale(stack: &Stack) -> u8 {
     if !stack.window_scaling {
         return 0;
@@ -161,7 +167,8 @@ pub(crate) fn window_scale(stack: &Stack) -> u8 {
     largest.ilog2().saturating_sub(15).min(LARGEST_SCALE) as u8
 }
 
-/// The largest window that `stack` comes to offer, bytes: as full segments fill its memory, and as a header can tell it.
+/// The largest window that `stack` comes to offer, bytes: as full segments fill its memory, and as
+/// a header can tell it.
 pub(crate) fn largest_window(stack: &Stack) -> u64 {
     let payload = u64::from(stack.mss);
     let buffer = stack.max_receive_buffer.max(stack.receive_buffer);
@@ -327,8 +334,9 @@ impl Receiver {
         end.wrapping_sub(self.copied)
     }
 
-    /// An application that reads at once has read what came before this instant. Not sooner: the ACK of a segment leaves before the
-    /// application wakes, and where a gap was filled, it says a smaller window for all that then waits.
+    /// An application that reads at once has read what came before this instant. Not sooner: the
+    /// ACK of a segment leaves before the application wakes, and where a gap was filled, it says a
+    /// smaller window for all that then waits.
     #[inline]
     pub(crate) fn settle(&mut self) {
         if self.reads_at_once {
@@ -389,7 +397,8 @@ impl Receiver {
         if auto_read {
             self.copied = self.rcv_nxt;
             self.autotune(now.as_us());
-            // Of a small buffer Linux would tell twice: less room, and room again once the application has read. One ACK tells the latter.
+            // Of a small buffer Linux would tell twice: less room, and room again once the
+            // application has read. One ACK tells the latter.
             if 4 * self.window_of(self.queued) > self.clamp {
                 self.queued = 0;
             }
@@ -480,8 +489,8 @@ impl Receiver {
         self.sacks.report(SackBlock { start, end });
     }
 
-    /// Whether the ACK that is held back for compression must leave before `segment` changes the SACK
-    /// blocks: a header has room for few, and the one it would push out has not been reported.
+    /// Whether the ACK that is held back for compression must leave before `segment` changes the
+    /// SACK blocks: a header has room for few, and the one it would push out has not been reported.
     #[inline]
     pub(crate) fn must_flush(&self, segment: &Segment) -> bool {
         self.compressed > 0 && self.pushes_out_a_block(segment)
@@ -546,8 +555,8 @@ impl Receiver {
         if bytes == 0 {
             return 0;
         }
-        // The copy goes buffer by buffer and is measured after each: what a measurement sees of a long
-        // read is its first buffer.
+        // The copy goes buffer by buffer and is measured after each: what a measurement sees of a
+        // long read is its first buffer.
         let first = bytes.min(self.head_bytes.max(1));
         self.copied = self.copied.wrapping_add(first);
         self.autotune(now.as_us());
@@ -584,8 +593,8 @@ impl Receiver {
         if (left as i32) < 0 { 0 } else { left }
     }
 
-    /// Dynamic right-sizing: the buffer follows twice what the application reads in a round trip, less
-    /// what still waits for it then.
+    /// Dynamic right-sizing: the buffer follows twice what the application reads in a round trip,
+    /// less what still waits for it then.
     fn autotune(&mut self, now_us: u64) {
         let rtt_us = self.rtt_eighths >> 3;
         if rtt_us == 0 || now_us - self.space_us < rtt_us {

@@ -1,8 +1,9 @@
 //! What was sent and not yet cumulatively acknowledged: one small record a segment, in a ring.
 //!
-//! Segments are numbered by a running index that never wraps, so that a pointer into the window stays
-//! valid while the window moves. Records lie in sequence order; lookups by sequence number are binary
-//! searches, and marking a SACK block touches only what the previous ACK had not covered.
+//! Segments are numbered by a running index that never wraps, so that a pointer into the window
+//! stays valid while the window moves. Records lie in sequence order; lookups by sequence number
+//! are binary searches, and marking a SACK block touches only what the previous ACK had not
+//! covered.
 
 use crate::seq::{after, before};
 
@@ -181,7 +182,8 @@ impl Scoreboard {
             from += 1;
         }
         let mut to = self.first_ending_after(end);
-        // A segment that ends exactly at `end` is inside; `first_ending_after` is the one beyond it.
+        // A segment that ends exactly at `end` is inside; `first_ending_after` is the one beyond
+        // it.
         if to < from {
             to = from;
         }

@@ -126,8 +126,8 @@ impl Segment {
         }
     }
 
-    /// What a reset says that answers this segment where there is no connection: its sequence number and what
-    /// it acknowledges (RFC 9293 §3.10.7.1). A reset is not answered.
+    /// What a reset says that answers this segment where there is no connection: its sequence
+    /// number and what it acknowledges (RFC 9293 §3.10.7.1). A reset is not answered.
     pub fn refusal(&self) -> Option<(u32, Option<u32>)> {
         if self.flags.has(Flags::RST) {
             None

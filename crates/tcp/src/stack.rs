@@ -1,7 +1,7 @@
 //! How the stack around a congestion control behaves: presets `linux-6`, `linux-2.6` and `rfc`.
 //!
-//! A preset is a value; every field may be changed afterwards. What a field means to the kernel is its
-//! sysctl's name, given where there is one.
+//! A preset is a value; every field may be changed afterwards. What a field means to the kernel is
+//! its sysctl's name, given where there is one.
 
 use crate::receiver;
 use trammel_core::time::Time;
@@ -39,10 +39,10 @@ pub enum AckPolicy {
     EverySegment,
     /// Every second full segment or after a fixed time (RFC 5681 §4.2).
     Delayed(Time),
-    /// Every so many full segments or after a fixed time, as by `interval_` of ns-2's `DelAck` and by stacks
-    /// that thin ACKs. A gap is still answered at once. More than two go against RFC 5681 §4.2 ("an ACK
-    /// SHOULD be generated for at least every second full-sized segment"): a sender that counts ACKs opens
-    /// its window more slowly, and sends larger bursts.
+    /// Every so many full segments or after a fixed time, as by `interval_` of ns-2's `DelAck` and
+    /// by stacks that thin ACKs. A gap is still answered at once. More than two go against RFC 5681
+    /// §4.2 ("an ACK SHOULD be generated for at least every second full-sized segment"): a sender
+    /// that counts ACKs opens its window more slowly, and sends larger bursts.
     Stretched(u32, Time),
     /// As Linux: quick ACKs at the start and after loss, then every second segment while the window
     /// moves, with an adaptive timer between 40 and 200 ms.
@@ -86,20 +86,22 @@ pub struct Stack {
     pub max_rto: Time,
     /// Timeout of a SYN.
     pub initial_rto: Time,
-    /// Timeouts of a SYN that are not doubled, beside the six that are (`tcp_syn_linear_timeouts`, Linux since 6.5).
+    /// Timeouts of a SYN that are not doubled, beside the six that are (`tcp_syn_linear_timeouts`,
+    /// Linux since 6.5).
     pub syn_linear_timeouts: u32,
-    /// SYNs that may be sent again without the window starting at one segment (RFC 5681 §3.1: none; Linux since 3.1: one, for its timeout
-    /// of a second is shorter than some paths).
+    /// SYNs that may be sent again without the window starting at one segment (RFC 5681 §3.1: none;
+    /// Linux since 3.1: one, for its timeout of a second is shorter than some paths).
     pub spare_syns: u32,
-    /// How much older than the last a segment's timestamp may be and still be taken, ticks of the peer's clock (Linux's
-    /// `TCP_PAWS_WINDOW`; RFC 7323 §5.3: none).
+    /// How much older than the last a segment's timestamp may be and still be taken, ticks of the
+    /// peer's clock (Linux's `TCP_PAWS_WINDOW`; RFC 7323 §5.3: none).
     pub paws_window: u32,
-    /// Whether the smoothed RTT and its variance follow Linux (Sarolahti and Kuznetsov 2002 §3) rather
-    /// than RFC 6298 to the letter.
+    /// Whether the smoothed RTT and its variance follow Linux (Sarolahti and Kuznetsov 2002 §3)
+    /// rather than RFC 6298 to the letter.
     pub linux_rtt: bool,
     /// Ticks per second of the clock that drives retransmission and delayed-ACK timers; 0 is exact.
     pub hz: u32,
-    /// Count acknowledged segments (modern Linux, RFC 3465) rather than ACKs for the window's growth.
+    /// Count acknowledged segments (modern Linux, RFC 3465) rather than ACKs for the window's
+    /// growth.
     pub byte_counting: bool,
     /// Segments that one ACK may add in slow start, however many it covers (RFC 5681 §3.1: one).
     pub slow_start_per_ack: u32,
@@ -113,15 +115,17 @@ pub struct Stack {
     pub receive_buffer: u64,
     /// Receive buffer that auto-tuning may reach, bytes of memory (`tcp_rmem[2]`).
     pub max_receive_buffer: u64,
-    /// The application has set its receive buffer (`SO_RCVBUF`, which the kernel doubles): it does not grow, and the
-    /// window scale is the one that it needs.
+    /// The application has set its receive buffer (`SO_RCVBUF`, which the kernel doubles): it does
+    /// not grow, and the window scale is the one that it needs.
     pub is_receive_buffer_set: bool,
     /// The largest receive buffer that an application may set; the window scale provides for it
     /// (`net.core.rmem_max`).
     pub rmem_max: u64,
-    /// Send buffer to start with, bytes of memory (`tcp_wmem[1]`, or twice `SO_SNDBUF`); `u64::MAX` never binds.
+    /// Send buffer to start with, bytes of memory (`tcp_wmem[1]`, or twice `SO_SNDBUF`); `u64::MAX`
+    /// never binds.
     pub send_buffer: u64,
-    /// Send buffer that auto-tuning may reach, bytes of memory (`tcp_wmem[2]`); one that is set does not grow.
+    /// Send buffer that auto-tuning may reach, bytes of memory (`tcp_wmem[2]`); one that is set
+    /// does not grow.
     pub max_send_buffer: u64,
     /// Degree of reordering to start with, segments (`tcp_reordering`).
     pub reordering: u32,
@@ -131,8 +135,8 @@ pub struct Stack {
     pub nagle: bool,
     /// Upper bound of the congestion window, segments.
     pub cwnd_clamp: u32,
-    /// Pace whatever the variant: at twice the rate of the window in slow start, at 1.2 times afterwards, as
-    /// Linux's `fq` queue does (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
+    /// Pace whatever the variant: at twice the rate of the window in slow start, at 1.2 times
+    /// afterwards, as Linux's `fq` queue does (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
     pub pacing: bool,
     /// TSO and GRO: several segments in one pass through the stack.
     pub offload: bool,
@@ -231,8 +235,8 @@ impl Stack {
         }
     }
 
-    /// Buffers as Linux has them where nobody set them: they begin small and grow to 4 MB for sending and 6 MB for
-    /// receiving (`tcp_wmem`, `tcp_rmem`).
+    /// Buffers as Linux has them where nobody set them: they begin small and grow to 4 MB for
+    /// sending and 6 MB for receiving (`tcp_wmem`, `tcp_rmem`).
     #[must_use]
     pub fn with_linux_buffers(self) -> Stack {
         Stack {
@@ -258,8 +262,8 @@ impl Stack {
         segments.saturating_mul(payload)
     }
 
-    /// The application sets its receive buffer to `bytes` (`SO_RCVBUF`): the kernel takes twice as much memory, for what
-    /// it keeps beside the payload.
+    /// The application sets its receive buffer to `bytes` (`SO_RCVBUF`): the kernel takes twice as
+    /// much memory, for what it keeps beside the payload.
     pub fn set_receive_buffer(&mut self, bytes: u64) {
         self.receive_buffer = bytes.saturating_mul(2);
         self.max_receive_buffer = self.receive_buffer;

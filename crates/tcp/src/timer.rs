@@ -1,14 +1,14 @@
 //! The grain of a kernel's timers.
 //!
-//! Linux keeps retransmission and delayed-ACK timers in a timing wheel of ticks (jiffies) whose grain
-//! grows with the distance: one tick up to 63 ticks ahead, 8 up to 504, 64 up to 4,032, and so on; a timer
-//! fires at the end of its grain, never early. At 1000 Hz a retransmission timer of 250 ms thus fires up
-//! to 8 ms late.
+//! Linux keeps retransmission and delayed-ACK timers in a timing wheel of ticks (jiffies) whose
+//! grain grows with the distance: one tick up to 63 ticks ahead, 8 up to 504, 64 up to 4,032, and
+//! so on; a timer fires at the end of its grain, never early. At 1000 Hz a retransmission timer of
+//! 250 ms thus fires up to 8 ms late.
 
 use trammel_core::time::Time;
 
-/// The instant at which a timer of `delay_us` microseconds, armed at `now`, fires under a clock of `hz`
-/// ticks per second; exact where `hz` is 0.
+/// The instant at which a timer of `delay_us` microseconds, armed at `now`, fires under a clock of
+/// `hz` ticks per second; exact where `hz` is 0.
 pub fn jiffies_after(now: Time, delay_us: u64, hz: u32) -> Time {
     if hz == 0 {
         return now.saturating_add(Time::from_us(delay_us));

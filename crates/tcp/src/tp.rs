@@ -1,4 +1,5 @@
-//! The sender's state that a congestion control reads and writes, and the steps that most variants share.
+//! The sender's state that a congestion control reads and writes, and the steps that most variants
+//! share.
 //!
 //! Named after the kernel's `tcp_sock *tp`, as its fields are; public as `cc::Tp`.
 
@@ -83,8 +84,8 @@ pub struct Tp {
     pub now_us: u64,
     /// The kernel's clock ticks per second, the grain of `jiffies`.
     pub hz: u32,
-    /// An ACK counts as one however many segments it covers, and the window grows by the rules of Linux
-    /// 2.6: see [`in_slow_start`](Tp::in_slow_start), [`slow_start`](Tp::slow_start) and
+    /// An ACK counts as one however many segments it covers, and the window grows by the rules of
+    /// Linux 2.6: see [`in_slow_start`](Tp::in_slow_start), [`slow_start`](Tp::slow_start) and
     /// [`cong_avoid_ai`](Tp::cong_avoid_ai).
     pub counts_acks: bool,
     /// Pacing rate in bytes/s; `u64::MAX` without a limit.
@@ -106,8 +107,8 @@ pub struct Tp {
 }
 
 impl Tp {
-    /// A connection of `stack` that has sent nothing. Its initial sequence number is the first that `rng`
-    /// draws below 2³².
+    /// A connection of `stack` that has sent nothing. Its initial sequence number is the first that
+    /// `rng` draws below 2³².
     pub(crate) fn of_stack(stack: &Stack, rng: Rng) -> Tp {
         let mut tp = Tp::new(stack.initial_window, u32::from(stack.mss), rng);
         tp.hz = if stack.hz == 0 { 1000 } else { stack.hz };
@@ -175,8 +176,8 @@ impl Tp {
             || (self.counts_acks && self.snd_cwnd == self.snd_ssthresh)
     }
 
-    /// Whether the flow uses its window, so that it may grow (RFC 7661 §3; in slow start a flow that
-    /// used half of it may still double).
+    /// Whether the flow uses its window, so that it may grow (RFC 7661 §3; in slow start a flow
+    /// that used half of it may still double).
     #[inline]
     pub fn is_cwnd_limited(&self) -> bool {
         self.cwnd_limited || (self.in_slow_start() && self.snd_cwnd < 2 * self.max_packets_out)
@@ -200,8 +201,9 @@ impl Tp {
         jiffies * 1000 / u64::from(self.hz)
     }
 
-    /// Slow start over `acked` segments: one segment for each, up to `ssthresh`. Returns the segments
-    /// that are left for congestion avoidance. In Linux 2.6 an ACK serves one or the other.
+    /// Slow start over `acked` segments: one segment for each, up to `ssthresh`. Returns the
+    /// segments that are left for congestion avoidance. In Linux 2.6 an ACK serves one or the
+    /// other.
     #[inline]
     pub fn slow_start(&mut self, acked: u32) -> u32 {
         if self.counts_acks {
@@ -214,8 +216,9 @@ impl Tp {
         left
     }
 
-    /// How most variants begin to grow: the segments of `acked` that are left for congestion avoidance once
-    /// slow start has had its part. Nothing where it takes all, or where the flow does not use its window.
+    /// How most variants begin to grow: the segments of `acked` that are left for congestion
+    /// avoidance once slow start has had its part. Nothing where it takes all, or where the flow
+    /// does not use its window.
     #[inline]
     pub fn left_after_slow_start(&mut self, acked: u32) -> Option<u32> {
         if !self.is_cwnd_limited() {
@@ -227,8 +230,8 @@ impl Tp {
         Some(self.slow_start(acked)).filter(|left| *left > 0)
     }
 
-    /// Additive increase: one segment for every `w` of the `acked` segments, the remainder kept. In Linux
-    /// 2.6 the ACK that grants the segment is not counted itself: one for every `w` + 1 ACKs.
+    /// Additive increase: one segment for every `w` of the `acked` segments, the remainder kept. In
+    /// Linux 2.6 the ACK that grants the segment is not counted itself: one for every `w` + 1 ACKs.
     #[inline]
     pub fn cong_avoid_ai(&mut self, w: u32, acked: u32) {
         if self.counts_acks {

@@ -1,8 +1,8 @@
 //! The running minimum or maximum over a sliding window of time, in three samples.
 //!
-//! Kathleen Nichols' streaming estimate: it keeps the best, the second best of what came after it, and
-//! the third best after that, and lets each step up as the one before it leaves the window. Constant
-//! space and time; exact while the extreme is in the window, close afterwards.
+//! Kathleen Nichols' streaming estimate: it keeps the best, the second best of what came after it,
+//! and the third best after that, and lets each step up as the one before it leaves the window.
+//! Constant space and time; exact while the extreme is in the window, close afterwards.
 
 /// A sample: when, and what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

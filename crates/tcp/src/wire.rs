@@ -1,8 +1,9 @@
 //! A segment's TCP header as bytes, and back (RFC 9293 §3.1).
 //!
-//! What is written has its options in the order and with the padding of Linux; what is read may have them in
-//! any order. Ports, checksum and payload are the business of whoever has the packet around the header: of a
-//! capture of a simulated link, and of a host on a real one. Payload is a count here as everywhere.
+//! What is written has its options in the order and with the padding of Linux; what is read may
+//! have them in any order. Ports, checksum and payload are the business of whoever has the packet
+//! around the header: of a capture of a simulated link, and of a host on a real one. Payload is a
+//! count here as everywhere.
 //!
 //! Source: RFC 9293 §3.1 and §3.2, RFC 7323 §2.2 and §3.2, RFC 2018 §2 and §3, RFC 3168 §6.1.
 
@@ -42,11 +43,13 @@ pub enum Damage {
     },
 }
 
-/// Writes the header of `segment` into `header`, which is [`Segment::header_bytes`] long and begins with its
-/// ports; these and the checksum are left as they are. Options that only a SYN carries are written on a SYN.
+/// Writes the header of `segment` into `header`, which is [`Segment::header_bytes`] long and begins
+/// with its ports; these and the checksum are left as they are. Options that only a SYN carries are
+/// written on a SYN.
 ///
 /// # Panics
-/// Where `header` has another length, or more SACK blocks are given than have room: four, three with timestamps.
+/// Where `header` has another length, or more SACK blocks are given than have room: four, three
+/// with timestamps.
 pub fn write_header(segment: &Segment, header: &mut [u8]) {
     let bytes = segment.header_bytes() as usize;
     assert!(
@@ -99,11 +102,12 @@ pub fn write_header(segment: &Segment, header: &mut [u8]) {
     header[at..].fill(NOP);
 }
 
-/// Reads a header and the payload that follows it as a segment, and says how many bytes the header has. The ECN
-/// field is the IP header's: the segment says [`NotEct`](crate::segment::Ecn::NotEct).
+/// Reads a header and the payload that follows it as a segment, and says how many bytes the header
+/// has. The ECN field is the IP header's: the segment says [`NotEct`](crate::segment::Ecn::NotEct).
 ///
-/// Options that have no meaning where they stand (an MSS without SYN, SACK blocks with it) are passed over, as are
-/// unknown ones; an option whose length is impossible makes the whole segment one that is refused.
+/// Options that have no meaning where they stand (an MSS without SYN, SACK blocks with it) are
+/// passed over, as are unknown ones; an option whose length is impossible makes the whole segment
+/// one that is refused.
 pub fn read_header(bytes: &[u8]) -> Result<(Segment, usize), Damage> {
     let Some((fixed, _)) = bytes.split_first_chunk::<SHORTEST_HEADER>() else {
         return Err(Damage::Short);

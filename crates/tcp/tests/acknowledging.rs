@@ -1,4 +1,5 @@
-//! When the receiver acknowledges and what it reports (RFC 5681 §4.2, RFC 2018, RFC 2883, RFC 7323).
+//! When the receiver acknowledges and what it reports (RFC 5681 §4.2, RFC 2018, RFC 2883, RFC
+//! 7323).
 
 mod harness;
 
@@ -260,8 +261,9 @@ fn sacks_are_compressed_after_the_third() {
         assert_eq!(blocks(&last)[0].1, pair.end[CLIENT].tp().snd_nxt);
         count.push((at_once, acks(&pair, mark).len()));
     }
-    // Three duplicates for a fast retransmit, and one for the rest. Before them one more: with nothing left to read, the window's cap rises by
-    // the room of the segment that had always waited, and a cap that rises asks for a quick ACK.
+    // Three duplicates for a fast retransmit, and one for the rest. Before them one more: with
+    // nothing left to read, the window's cap rises by the room of the segment that had always
+    // waited, and a cap that rises asks for a quick ACK.
     assert_eq!(count, [(39, 39), (4, 5)]);
 }
 
@@ -365,7 +367,8 @@ fn a_segment_with_an_old_timestamp_is_dropped_and_answered() {
 
 #[test]
 fn the_echo_is_of_the_segment_that_the_last_ack_waited_for() {
-    // RFC 7323 §4.3: a delayed ACK echoes the earlier of two segments, one after a gap that before it.
+    // RFC 7323 §4.3: a delayed ACK echoes the earlier of two segments, one after a gap that before
+    // it.
     let mut pair = Pair::established(&with_policy(AckPolicy::Delayed(Time::from_ms(100))));
     let mark = pair.mark();
     pair.write(CLIENT, 1448);

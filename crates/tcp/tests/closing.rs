@@ -1,4 +1,5 @@
-//! Closing in every order, TIME-WAIT, aborts, and resets that may be forged (RFC 9293 §3.6, RFC 5961).
+//! Closing in every order, TIME-WAIT, aborts, and resets that may be forged (RFC 9293 §3.6, RFC
+//! 5961).
 
 mod harness;
 
@@ -229,7 +230,8 @@ fn a_blind_syn_is_challenged_and_harmless() {
 
 #[test]
 fn data_with_an_impossible_ack_is_not_taken() {
-    // An ACK of what was never sent is answered by the RFC and not by Linux; an ACK of too long ago by both.
+    // An ACK of what was never sent is answered by the RFC and not by Linux; an ACK of too long ago
+    // by both.
     for (stack, answers) in [(Stack::linux_6(), [0, 0, 1]), (Stack::rfc(), [1, 1, 1])] {
         let mut pair = Pair::established(&stack);
         for (wrong, answers) in [1, 1 << 30, 3 << 30].into_iter().zip(answers) {

@@ -1,4 +1,5 @@
-//! Opening: the three-way handshake, what it negotiates, and what may go wrong (RFC 9293 §3.5, §3.10).
+//! Opening: the three-way handshake, what it negotiates, and what may go wrong (RFC 9293 §3.5,
+//! §3.10).
 
 mod harness;
 

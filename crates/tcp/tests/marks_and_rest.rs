@@ -239,8 +239,8 @@ fn a_short_pause_costs_nothing() {
     assert_eq!(pair.data_since(mark, CLIENT).len() as u32, before);
 }
 
-/// Every segment that a pair sends in which the first SYN, the first SYN-ACK and the third data segment are lost, up to
-/// the end of the connection and a reset.
+/// Every segment that a pair sends in which the first SYN, the first SYN-ACK and the third data
+/// segment are lost, up to the end of the connection and a reset.
 fn whole_story(stack: &Stack, variant: &str) -> Pair {
     let mut pair = Pair::closed([stack, stack], [variant; 2], 10);
     pair.filter(|sent| {
@@ -259,7 +259,8 @@ fn whole_story(stack: &Stack, variant: &str) -> Pair {
 
 #[test]
 fn all_segments_of_a_variant_that_needs_ecn_are_ecn_capable() {
-    // Observed of Linux 6.12: ten DCTCP flows through a queue that drops all else above its threshold lose nothing.
+    // Observed of Linux 6.12: ten DCTCP flows through a queue that drops all else above its
+    // threshold lose nothing.
     let stack = Stack {
         ecn_fallback: false,
         ..ecn()

@@ -1,4 +1,5 @@
-//! Segmentation offload: the size of bursts, how they are paced, and what becomes of one that loses a segment.
+//! Segmentation offload: the size of bursts, how they are paced, and what becomes of one that loses
+//! a segment.
 
 mod harness;
 
@@ -26,8 +27,9 @@ fn pair(variant: &str, one_way_ms: u64) -> Pair {
     pair
 }
 
-/// The rule of autosizing, from what the connection shows of itself: 2⁻¹⁰ s of the pacing rate, on paths
-/// below some milliseconds more, at least two segments (one, where bbr is slow), at most 64 KB.
+/// The rule of autosizing, from what the connection shows of itself: 2⁻¹⁰ s of the pacing rate, on
+/// paths below some milliseconds more, at least two segments (one, where bbr is slow), at most 64
+/// KB.
 fn goal(pair: &Pair) -> u64 {
     let tp = pair.end[CLIENT].tp();
     let halvings = tp.min_rtt_us >> 9;
@@ -37,7 +39,8 @@ fn goal(pair: &Pair) -> u64 {
     (bytes.min(65_536) / u64::from(tp.mss)).max(least)
 }
 
-/// Runs for `ms`; the goal and the size of every burst of new data, those of the unpaced beginning left out.
+/// Runs for `ms`; the goal and the size of every burst of new data, those of the unpaced beginning
+/// left out.
 fn bursts(pair: &mut Pair, ms: u64) -> Vec<(u64, u64)> {
     let end = pair.now + Time::from_ms(ms);
     let mut bursts = Vec::new();
@@ -68,7 +71,8 @@ fn a_paced_burst_is_as_long_as_autosizing_says() {
         bursts.len()
     );
     assert!(bursts.iter().all(|(goal, size)| size <= goal), "{bursts:?}");
-    // The rate has grown from the least burst to the largest that a device takes: 45 segments of 64 KB.
+    // The rate has grown from the least burst to the largest that a device takes: 45 segments of 64
+    // KB.
     let goals: BTreeSet<u64> = bursts.iter().map(|(goal, _)| *goal).collect();
     assert_eq!(goals.last(), Some(&45), "{goals:?}");
     assert!(goals.len() > 5, "{goals:?}");

@@ -122,7 +122,8 @@ fn duplicate_acks_let_new_segments_out_before_the_retransmission() {
 
 #[test]
 fn a_window_is_reduced_once_however_many_of_it_are_lost() {
-    // Of 40, two are acknowledged, and two of 38 are SACKed when the third duplicate comes: 36 + 3, halved.
+    // Of 40, two are acknowledged, and two of 38 are SACKed when the third duplicate comes: 36 + 3,
+    // halved.
     for (stack, ssthresh) in [
         (new_reno(), 21),
         (plain(Stack::rfc()), 21),
@@ -166,8 +167,8 @@ fn without_sack_each_partial_ack_brings_one_retransmission() {
 
 #[test]
 fn without_sack_a_recovery_of_many_holes_ends_in_a_timeout() {
-    // RFC 6582 §4, impatient: only the first partial ACK sets the timer, else thirty holes take thirty
-    // round trips.
+    // RFC 6582 §4, impatient: only the first partial ACK sets the timer, else thirty holes take
+    // thirty round trips.
     const LOST: [usize; 30] = {
         let mut lost = [0; 30];
         let mut hole = 0;
@@ -229,7 +230,8 @@ fn with_sack_all_holes_are_sent_in_one_round_trip() {
 
 #[test]
 fn rfc_6675_holds_lost_only_what_has_three_sacked_above() {
-    // The last hole but one has two segments above it: no loss is inferred until the window moves on.
+    // The last hole but one has two segments above it: no loss is inferred until the window moves
+    // on.
     let mut pair = burst(&plain(Stack::rfc()), 10, &[3, 7]);
     pair.run_ms(25);
     assert_eq!(pair.end[CLIENT].tp().ca_state, CaState::Recovery);
@@ -314,8 +316,8 @@ fn rate_halving_sends_one_segment_for_every_second_ack() {
     let mark = pair.mark();
     pair.run_ms(6);
     let sent = pair.data_since(mark, CLIENT).len();
-    // Of 39 duplicate ACKs the first three let new data out, and every second of the others; and there is
-    // the retransmission.
+    // Of 39 duplicate ACKs the first three let new data out, and every second of the others; and
+    // there is the retransmission.
     assert!((21..=23).contains(&sent), "{sent}");
 }
 
@@ -420,7 +422,8 @@ fn without_rack_a_lost_retransmission_takes_a_timeout() {
 
 #[test]
 fn a_retransmission_is_not_lost_for_what_left_at_the_same_instant() {
-    // All ACKs of a burst come at one instant: the first two let new segments out, the third the retransmission.
+    // All ACKs of a burst come at one instant: the first two let new segments out, the third the
+    // retransmission.
     let mut pair = burst(&plain(Stack::linux_6()), 40, &[1]);
     pair.write(CLIENT, 40 * u64::from(pair.end[CLIENT].tp().mss));
     pair.run_until_acked(Time::from_secs(10));

@@ -1,4 +1,5 @@
-//! Timeouts, tail loss probes, and reductions that prove spurious (RFC 6298, 8985 §7, 5682, 4015, 3708).
+//! Timeouts, tail loss probes, and reductions that prove spurious (RFC 6298, 8985 §7, 5682, 4015,
+//! 3708).
 
 mod harness;
 
@@ -37,8 +38,8 @@ fn at_window(stack: &Stack, window: u32) -> Pair {
     })
 }
 
-/// Everything of the client's that leaves within `span` arrives later by as much as is left of it, and
-/// some more: a delay spike.
+/// Everything of the client's that leaves within `span` arrives later by as much as is left of it,
+/// and some more: a delay spike.
 fn spike(pair: &mut Pair, span: Time) {
     let end = pair.now + span;
     pair.filter(move |sent: &Sent| {
@@ -159,8 +160,9 @@ fn a_probe_repairs_a_lost_tail_without_a_timeout_and_reduces_the_window() {
         ),
         (1, 0, 1)
     );
-    // Armed by the ACKs of the nine: two round trips and the delayed-ACK allowance of a lone segment. ACKs of one
-    // instant are taken in a microsecond apart, which the mean round trip shows.
+    // Armed by the ACKs of the nine: two round trips and the delayed-ACK allowance of a lone
+    // segment. ACKs of one instant are taken in a microsecond apart, which the mean round trip
+    // shows.
     let probe = pair.data_since(mark, CLIENT)[0].time - start;
     assert_eq!(probe, Time::from_us(20_000 + 220_003), "{probe}");
     // What is acknowledged beyond the probe shows that the tail was lost.

@@ -1,8 +1,8 @@
 //! Simulated devices whose law of loss is known, to judge searches by.
 //!
-//! Each frame of a trial is lost with a probability that depends on the load alone, so the lost frames of a trial are
-//! drawn from a binomial law. What makes devices hard is added: two states of which each trial gets one, and bursts of
-//! loss at any load.
+//! Each frame of a trial is lost with a probability that depends on the load alone, so the lost
+//! frames of a trial are drawn from a binomial law. What makes devices hard is added: two states of
+//! which each trial gets one, and bursts of loss at any load.
 
 use rand_distr::Distribution as _;
 use trammel_bench::trial::{Failure, Load, Outcome};
@@ -60,8 +60,8 @@ pub(crate) struct Law {
 const SCALES_OF_WIDTH: f64 = 4.394_449_154_672_439;
 
 impl Law {
-    /// The device of a family by its number. The middle is uniform from 0.1 to 0.9 of the line, the width from 10 to
-    /// 90 % uniform from 0 to 5 % of it.
+    /// The device of a family by its number. The middle is uniform from 0.1 to 0.9 of the line, the
+    /// width from 10 to 90 % uniform from 0 to 5 % of it.
     pub(crate) fn new(family: Family, seed: u64, number: u32) -> Law {
         let mut rng = Rng::new(seed, &format!("law:{}:{number}", family.name()));
         let middle = (0.1 + 0.8 * rng.unit()) * LINE_FPS;
@@ -86,7 +86,8 @@ impl Law {
         law
     }
 
-    /// The probability that a frame is lost at a load, frames a second, by a device that has so much of its speed.
+    /// The probability that a frame is lost at a load, frames a second, by a device that has so
+    /// much of its speed.
     fn loss(&self, load: f64, speed: f64) -> f64 {
         let middle = self.middle * speed;
         let scales = (load - middle) / self.scale;
@@ -97,8 +98,8 @@ impl Law {
         1.0 / (1.0 + (-scales).exp())
     }
 
-    /// The probability that a trial loses at most the share `goal`. Exact for none; for more, the law of the number of
-    /// lost frames is taken for normal.
+    /// The probability that a trial loses at most the share `goal`. Exact for none; for more, the
+    /// law of the number of lost frames is taken for normal.
     pub(crate) fn passes(&self, load: Load, goal: f64) -> f64 {
         let frames = load.frames().floor();
         let bursts = self.bursts.0 * load.duration().as_secs_f64();

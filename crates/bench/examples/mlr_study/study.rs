@@ -1,15 +1,17 @@
-//! Searches compared over simulated devices: the time of their trials, and how often their bounds are wrong.
+//! Searches compared over simulated devices: the time of their trials, and how often their bounds
+//! are wrong.
 //!
-//! Every search finds NDR and PDR (0.5 %) to half a percent between 1 % of the line and all of it; a trial that decides
-//! lasts 60 s. *Binary* searches twice, with such trials alone, as RFC 2544 §24 asks for at the least for the last.
-//! *Binary, short* is its cheaper form: an interval by trials of 1 s, then final trials below it. *MLRsearch* searches once for
-//! both goals.
+//! Every search finds NDR and PDR (0.5 %) to half a percent between 1 % of the line and all of it;
+//! a trial that decides lasts 60 s. *Binary* searches twice, with such trials alone, as RFC 2544
+//! §24 asks for at the least for the last. *Binary, short* is its cheaper form: an interval by
+//! trials of 1 s, then final trials below it. *MLRsearch* searches once for both goals.
 //!
-//! *MLRsearch, 1 of 2* has goals of which one of two trials of 60 s may lose more, which binary search has not.
+//! *MLRsearch, 1 of 2* has goals of which one of two trials of 60 s may lose more, which binary
+//! search has not.
 //!
-//! A bound is wrong where trials of 60 s at it, made anew, would more likely say otherwise than not, which is known of a
-//! simulated device. Of two neighbouring loads whose chances are near to even, any search takes the one or the other: no
-//! search of single trials is without wrong bounds.
+//! A bound is wrong where trials of 60 s at it, made anew, would more likely say otherwise than
+//! not, which is known of a simulated device. Of two neighbouring loads whose chances are near to
+//! even, any search takes the one or the other: no search of single trials is without wrong bounds.
 
 use super::device::{Family, LINE_FPS, Law, offer};
 use trammel_bench::search::binary::Binary;
@@ -109,7 +111,8 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// The probabilities that final trials made anew uphold the goal at the lower bound and at the upper.
+    /// The probabilities that final trials made anew uphold the goal at the lower bound and at the
+    /// upper.
     pub(crate) fn passes(&self, law: &Law) -> (Option<f64>, Option<f64>) {
         let upheld = |rate: f64| {
             let load = Load::new(rate, FINAL).expect("it was tried");

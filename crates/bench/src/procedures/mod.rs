@@ -29,7 +29,8 @@ trammel_core::family!("test");
 pub struct Entry {
     /// Name, summary, references; `params` are its settings.
     pub about: About,
-    /// Settings that are others where the time is short, and the result thereby none of the text's: name and value.
+    /// Settings that are others where the time is short, and the result thereby none of the text's:
+    /// name and value.
     pub quick: &'static [(&'static str, &'static str)],
     /// The columns of its table after those of all tests.
     pub columns: &'static [(&'static str, CellType)],
@@ -167,8 +168,9 @@ impl<'a> Bench<'a> {
         self.bed.line_fps(traffic)
     }
 
-    /// Offers `traffic` by `plan`. Where the tester falls short, or its own bursts may have been why frames were lost, again; where that
-    /// does not help, the last is taken and the next row says so.
+    /// Offers `traffic` by `plan`. Where the tester falls short, or its own bursts may have been
+    /// why frames were lost, again; where that does not help, the last is taken and the next row
+    /// says so.
     pub fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Error> {
         let Search {
             tolerance,
@@ -230,7 +232,8 @@ impl<'a> Bench<'a> {
         Ok(self.bed.transfer(file)?)
     }
 
-    /// What was found of the device's throughput under `traffic`; searched where it is asked for the first time.
+    /// What was found of the device's throughput under `traffic`; searched where it is asked for
+    /// the first time.
     pub fn throughput(&mut self, traffic: &Traffic) -> Result<Found, Error> {
         if let Some((_, found)) = self.found.iter().find(|(known, _)| known == traffic) {
             return Ok(found.clone());
@@ -248,7 +251,8 @@ impl<'a> Bench<'a> {
         Ok(found)
     }
 
-    /// How it is searched: once, and what was lost is lost, of a device that does the same each time.
+    /// How it is searched: once, and what was lost is lost, of a device that does the same each
+    /// time.
     fn search(&self) -> Search {
         if self.bed.repeats_itself() {
             Search {
@@ -261,7 +265,8 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What is found of several goals at once under `traffic`, from the least load of the search for the throughput on.
+    /// What is found of several goals at once under `traffic`, from the least load of the search
+    /// for the throughput on.
     pub fn search_goals(&mut self, traffic: &Traffic, goals: Vec<Goal>) -> Result<Output, Error> {
         let line = self.line_fps(traffic);
         let most = self.most_fps(traffic);
@@ -279,7 +284,8 @@ impl<'a> Bench<'a> {
         Ok(search.search(&mut device)?)
     }
 
-    /// The most that is tried of `traffic`, frames a second: what the media carry, or what the tester can.
+    /// The most that is tried of `traffic`, frames a second: what the media carry, or what the
+    /// tester can.
     fn most_fps(&self, traffic: &Traffic) -> f64 {
         let line = self.line_fps(traffic);
         let ceiling = self.bed.ceiling_fps(traffic);
@@ -295,7 +301,8 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The rate of [`throughput`](Self::throughput), where there is one: other tests are made at it.
+    /// The rate of [`throughput`](Self::throughput), where there is one: other tests are made at
+    /// it.
     pub fn throughput_fps(&mut self, traffic: &Traffic) -> Result<Option<f64>, Error> {
         Ok(self.throughput(traffic)?.lower)
     }
@@ -324,8 +331,8 @@ impl<'a> Bench<'a> {
         Ok(table)
     }
 
-    /// The table of a test that is made at the throughput, in frames a second: a row for each kind of traffic, whose own
-    /// cells `row` gives. They are empty where there is no throughput.
+    /// The table of a test that is made at the throughput, in frames a second: a row for each kind
+    /// of traffic, whose own cells `row` gives. They are empty where there is no throughput.
     pub fn at_throughput(
         &mut self,
         entry: &Entry,
@@ -437,7 +444,8 @@ mod tests {
     #[test]
     fn a_tester_that_falls_short_is_asked_again_and_then_told() {
         let entry = find("frame-loss").unwrap();
-        // Two trials: after two that fell short, the third of the first is whole; after five, the third of the second.
+        // Two trials: after two that fell short, the third of the first is whole; after five, the
+        // third of the second.
         for (tired, short) in [
             (0, [0, 0]),
             (2, [0, 0]),

@@ -1,14 +1,17 @@
 //! Binary search: halves the interval between a load that passed and one that did not.
 //!
-//! The most and the least load are tried first, so a device that bears the most, or not the least, is known after
-//! one trial or two. A load *passes* where the share of lost frames is at most the goal (0 for RFC 2544). Then
-//! the middle of the interval is tried until it is narrow enough. Its ends are loads that were tried: the lower
-//! passed, the upper did not, whatever the device does between them.
+//! The most and the least load are tried first, so a device that bears the most, or not the least,
+//! is known after one trial or two. A load *passes* where the share of lost frames is at most the
+//! goal (0 for RFC 2544). Then the middle of the interval is tried until it is narrow enough. Its
+//! ends are loads that were tried: the lower passed, the upper did not, whatever the device does
+//! between them.
 //!
-//! Where a final duration is given, the interval is found with short trials and its lower end then tried for that
-//! long; where it does not pass, the search goes on below it with trials of that length.
+//! Where a final duration is given, the interval is found with short trials and its lower end then
+//! tried for that long; where it does not pass, the search goes on below it with trials of that
+//! length.
 //!
-//! A trial that says nothing of the device ([`crate::validity`]) makes its load an upper end that is the tester's.
+//! A trial that says nothing of the device ([`crate::validity`]) makes its load an upper end that
+//! is the tester's.
 //!
 //= rfc2544 §24
 //# The tests that involve some form of "binary search", for example the throughput test, to determine the exact
@@ -40,7 +43,8 @@ pub struct Binary {
 }
 
 impl Binary {
-    /// Zero loss between `least` and `most` frames a second, to half a percent, with trials of `duration`.
+    /// Zero loss between `least` and `most` frames a second, to half a percent, with trials of
+    /// `duration`.
     pub fn new(least: f64, most: f64, duration: Time) -> Binary {
         Binary {
             least,
@@ -167,8 +171,8 @@ mod tests {
         if let (Some(lower), Some(upper)) = (found.lower, found.upper) {
             prop_assert!(lower < upper && upper - lower <= search.width * upper);
         }
-        // The most, the least, and a halving for each bit of the relative width, which is at the worst taken at
-        // the least load.
+        // The most, the least, and a halving for each bit of the relative width, which is at the
+        // worst taken at the least load.
         let halvings = (search.most / (search.width * search.least)).log2().ceil() as usize;
         prop_assert!(
             found.trials.len() <= 2 * (3 + halvings),

@@ -1,12 +1,13 @@
 //! Incremental search: raises the load by a step until the first loss.
 //!
-//! Linguaglossa et al. ("the rate in the Packet Generator configuration file was increased every time until a loss
-//! packet occurred") take the first load that lost for the limit: here that is the upper end, and the load before
-//! it, which passed, the lower. The true limit lies between them or, where chance made the loss, above. A search
-//! takes as many trials as there are steps below the limit; [`super::binary`] takes as many as their logarithm.
+//! Linguaglossa et al. ("the rate in the Packet Generator configuration file was increased every
+//! time until a loss packet occurred") take the first load that lost for the limit: here that is
+//! the upper end, and the load before it, which passed, the lower. The true limit lies between them
+//! or, where chance made the loss, above. A search takes as many trials as there are steps below
+//! the limit; [`super::binary`] takes as many as their logarithm.
 //!
-//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular Router and the
-//! NetFPGA Router", throughput.
+//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular
+//! Router and the NetFPGA Router", throughput.
 
 use super::{Ends, Error, Found, check, least, most, share, time};
 use crate::trial::{Load, Trial};
@@ -23,8 +24,8 @@ pub struct Incremental {
     pub least: f64,
     /// The last, not below the first: what the line carries.
     pub most: f64,
-    /// By how much the load is raised, in frames a second; above 0, and at least a millionth of the way from
-    /// `least` to `most`.
+    /// By how much the load is raised, in frames a second; above 0, and at least a millionth of the
+    /// way from `least` to `most`.
     pub step: f64,
     /// The share of frames that may be lost, from 0 to below 1; 0 in the paper.
     pub loss_goal: f64,
@@ -47,8 +48,8 @@ impl Incremental {
         }
     }
 
-    /// Searches: `lower` is the load before the first that did not pass, `upper` that one, which the paper takes for
-    /// the limit.
+    /// Searches: `lower` is the load before the first that did not pass, `upper` that one, which
+    /// the paper takes for the limit.
     pub fn search(&self, device: &mut dyn Trial) -> Result<Found, Error> {
         let is_step = self.step > 0.0 && (self.most - self.least) / self.step <= MOST_STEPS;
         let rules = [

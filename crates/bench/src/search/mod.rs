@@ -1,4 +1,5 @@
-//! Searches for the load that a device bears, and what they have in common: settings, results, errors.
+//! Searches for the load that a device bears, and what they have in common: settings, results,
+//! errors.
 //!
 //! | search | finds | asks for |
 //! | --- | --- | --- |
@@ -8,8 +9,8 @@
 //! | [`whole`] | the largest whole number that passes | a way to try one |
 //! | [`throughput`] | a device's throughput | settings, which name one of the first three |
 //!
-//! A load *passes* where at most a goal's share of the frames is lost. Whether a trial says something at all,
-//! [`crate::validity`] judges for all of them.
+//! A load *passes* where at most a goal's share of the frames is lost. Whether a trial says
+//! something at all, [`crate::validity`] judges for all of them.
 
 pub mod binary;
 pub mod incremental;

@@ -1,4 +1,5 @@
-//! What several searches say together: each is made for itself, and how they differ tells what one alone is worth.
+//! What several searches say together: each is made for itself, and how they differ tells what one
+//! alone is worth.
 //!
 //! | the searches | together |
 //! | --- | --- |
@@ -6,8 +7,9 @@
 //! | the others differ by more than their widths explain | the one in the middle; unsteady |
 //! | else | the one in the middle of those that the tester did not limit |
 //!
-//! A search says that the throughput is between two ends that are its width apart, and the final trial may add as much, so that the
-//! lower ends of two searches of a steady device differ by no more than `WIDTHS` widths.
+//! A search says that the throughput is between two ends that are its width apart, and the final
+//! trial may add as much, so that the lower ends of two searches of a steady device differ by no
+//! more than `WIDTHS` widths.
 
 use super::{Found, Verdict};
 

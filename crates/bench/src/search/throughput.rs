@@ -132,7 +132,8 @@ impl Search {
         }
     }
 
-    /// Searches up to `most` frames a second, on a line that carries `line_fps`, as often as it should.
+    /// Searches up to `most` frames a second, on a line that carries `line_fps`, as often as it
+    /// should.
     pub fn run_all(
         &self,
         line_fps: f64,

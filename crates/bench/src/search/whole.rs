@@ -1,8 +1,10 @@
-//! Search for a whole number: the longest burst that is not lost, the most addresses that are learned.
+//! Search for a whole number: the longest burst that is not lost, the most addresses that are
+//! learned.
 //!
-//! The most and the least are tried first, then the middle between one that passed and one that failed, until they are a
-//! step apart. With *loss verification* a number that failed is tried again, and fails only where it fails each time: a
-//! loss that chance made does not end a search far below the limit.
+//! The most and the least are tried first, then the middle between one that passed and one that
+//! failed, until they are a step apart. With *loss verification* a number that failed is tried
+//! again, and fails only where it fails each time: a loss that chance made does not end a search
+//! far below the limit.
 //!
 //! ETSI GS NFV-TST 009 §12.3, after RFC 9004 §6.2 and RFC 9971: the text itself was not at hand.
 

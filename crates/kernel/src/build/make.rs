@@ -1,4 +1,5 @@
-//! Commands of a build: their output goes to a log, what they compile is counted, and an interrupt ends them with all their children.
+//! Commands of a build: their output goes to a log, what they compile is counted, and an interrupt
+//! ends them with all their children.
 
 use super::error::{Error, Watch, at};
 use std::fs::{File, OpenOptions};
@@ -33,7 +34,8 @@ impl Make<'_> {
         File::create(self.log).map_err(at(self.log)).map(drop)
     }
 
-    /// Runs `make` for User-Mode Linux; what it compiles is told where `files` says how much that is about.
+    /// Runs `make` for User-Mode Linux; what it compiles is told where `files` says how much that
+    /// is about.
     pub(super) fn run(&self, targets: &[&str], files: Option<u64>) -> Result<(), Error> {
         let jobs = format!("-j{}", self.jobs.max(1));
         let args: Vec<&str> = ["ARCH=um", jobs.as_str()]

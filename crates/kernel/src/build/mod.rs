@@ -5,8 +5,8 @@
 //!                              ├─> cache/work/…/tree
 //!  a user's tree ─ copy anew ──┘   (kept: the next build compiles what has changed)
 //! ```
-//! The user's own tree is never written to. What decides the kernel (its source, configuration, patch and compiler) makes the hash, so a kernel that
-//! is found is the one that would be built.
+//! The user's own tree is never written to. What decides the kernel (its source, configuration,
+//! patch and compiler) makes the hash, so a kernel that is found is the one that would be built.
 
 mod config;
 mod error;
@@ -66,7 +66,8 @@ pub struct Built {
 }
 
 impl Built {
-    /// What it was made of, for a report; the last one is when, in seconds since 1970, where the file system tells.
+    /// What it was made of, for a report; the last one is when, in seconds since 1970, where the
+    /// file system tells.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![("kernel's configuration", digest(config::TEXT))];
         let patches = PATCHES.iter().map(|patch| digest(patch.text));
@@ -78,7 +79,8 @@ impl Built {
     }
 }
 
-/// Where kernels are kept unless told otherwise: `$XDG_CACHE_HOME/trammel/kernel`, or the same in `~/.cache`; nothing where neither is known.
+/// Where kernels are kept unless told otherwise: `$XDG_CACHE_HOME/trammel/kernel`, or the same in
+/// `~/.cache`; nothing where neither is known.
 pub fn usual_cache() -> Option<PathBuf> {
     let named = std::env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty());
     let home = || std::env::var_os("HOME").filter(|path| !path.is_empty());
@@ -88,7 +90,8 @@ pub fn usual_cache() -> Option<PathBuf> {
     Some(base.join("trammel/kernel"))
 }
 
-/// The folder in which the kernel of `wish` is kept as `linux`, with its version; it need not be there yet.
+/// The folder in which the kernel of `wish` is kept as `linux`, with its version; it need not be
+/// there yet.
 pub fn place(wish: &Wish) -> Result<PathBuf, Error> {
     Ok(wish.cache.join(hash(wish)?))
 }

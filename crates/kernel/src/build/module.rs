@@ -1,4 +1,5 @@
-//! A congestion control of the user's, compiled for a kernel that was built: a module that its guests load.
+//! A congestion control of the user's, compiled for a kernel that was built: a module that its
+//! guests load.
 
 use super::error::{Error, Watch, at};
 use super::make::Make;

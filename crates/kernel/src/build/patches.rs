@@ -1,4 +1,5 @@
-//! The changes that guests need of Linux, in `gpl/` under its licence, and whether a tree takes them.
+//! The changes that guests need of Linux, in `gpl/` under its licence, and whether a tree takes
+//! them.
 
 use super::error::{Error, at, digest};
 use super::make::Make;
@@ -18,7 +19,8 @@ pub(super) struct Patch {
     done: &'static str,
     /// What tells a file of a kernel that does without it.
     unneeded: Option<&'static str>,
-    /// Whether there are no guests without it; else it is left out where it does not fit, and a first boot tells whether that was right.
+    /// Whether there are no guests without it; else it is left out where it does not fit, and a
+    /// first boot tells whether that was right.
     is_needed: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Where a kernel's source comes from: the archive of the distribution's package, or a tree of the user's.
+//! Where a kernel's source comes from: the archive of the distribution's package, or a tree of the
+//! user's.
 
 use super::error::{Error, Watch, at};
 use sha2::{Digest, Sha256};
@@ -13,7 +14,8 @@ use std::time::UNIX_EPOCH;
 const PACKAGES: &str = "/usr/src";
 /// The version that results are pinned to, and its package.
 const PINNED: &str = "linux-source-6.12";
-/// Folders of which User-Mode Linux compiles nothing; their configuration and rules are needed all the same.
+/// Folders of which User-Mode Linux compiles nothing; their configuration and rules are needed all
+/// the same.
 const UNUSED: &[&str] = &[
     "Documentation",
     "arch/alpha",
@@ -178,7 +180,8 @@ fn unpack(archive: &Path, tree: &Path, watch: &dyn Watch) -> Result<(), Error> {
     fs::write(&done, stamp).map_err(at(&done))
 }
 
-/// Makes `tree` a copy of `from`: files that have changed since the last time are copied, those that are gone removed.
+/// Makes `tree` a copy of `from`: files that have changed since the last time are copied, those
+/// that are gone removed.
 fn copy(from: &Path, tree: &Path) -> Result<(), Error> {
     let list = tree.with_file_name(COPIED);
     let last = fs::read_to_string(&list).unwrap_or_default();
@@ -221,7 +224,8 @@ fn copy(from: &Path, tree: &Path) -> Result<(), Error> {
     fs::write(&list, lines.collect::<String>()).map_err(at(&list))
 }
 
-/// The files of a tree that a build needs, with what tells whether they have changed. What a build in the tree itself has left is none of them.
+/// The files of a tree that a build needs, with what tells whether they have changed. What a build
+/// in the tree itself has left is none of them.
 fn files(tree: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
     let mut all = BTreeMap::new();
     let mut folders = vec![PathBuf::new()];

@@ -7,7 +7,8 @@ use std::fmt::Write;
 use trammel_io::capture::Capture;
 use trammel_io::clock::{monotonic_ns, wall_ns};
 
-/// Bytes of a frame that are kept: the headers of Ethernet, IPv4 without options and TCP at its longest.
+/// Bytes of a frame that are kept: the headers of Ethernet, IPv4 without options and TCP at its
+/// longest.
 const MOST: u32 = 14 + 20 + 60;
 const ETHERNET_BYTES: usize = 14;
 /// The type of IPv4 in an Ethernet header.

@@ -1,8 +1,10 @@
 //! Flows at work: one loop over sockets that have room, and over what is due.
 //!
-//! Calls of the kernel are dear in a guest, packets cheap. So a receiver that would read at once is not woken by what comes: it reads now
-//! and then (`Job::read_ns`), and has the kernel acknowledge meanwhile as if it had read ([`LOW_WATER`]). Its sender notices nothing of it, since the window is large.
-//! One whose window is small is woken, and one that is to read slowly reads as it is told.
+//! Calls of the kernel are dear in a guest, packets cheap. So a receiver that would read at once is
+//! not woken by what comes: it reads now and then (`Job::read_ns`), and has the kernel acknowledge
+//! meanwhile as if it had read ([`LOW_WATER`]). Its sender notices nothing of it, since the window
+//! is large. One whose window is small is woken, and one that is to read slowly reads as it is
+//! told.
 
 use super::captures::{Captures, DRAIN_NS};
 use super::network::{Network, address};
@@ -19,8 +21,8 @@ use trammel_io::tcp::{self, Options, Pages, TcpInfo};
 
 /// From one reading of a receiver to the next at least.
 const READ_NS: i64 = 1_000_000;
-/// Bytes below which the kernel sends an ACK for every second segment whether they were read or not (`__tcp_ack_snd_check`); more than come between
-/// two readings.
+/// Bytes below which the kernel sends an ACK for every second segment whether they were read or not
+/// (`__tcp_ack_snd_check`); more than come between two readings.
 const LOW_WATER: i32 = 16 << 20;
 /// Bytes of a call that writes.
 const WRITE_BYTES: usize = 1 << 20;
@@ -459,8 +461,8 @@ impl<'a> Running<'a> {
     }
 }
 
-/// What of `error` no flow is to end with. That the kernel gives a connection up after many timeouts, or that its peer has, is what paths do to TCP:
-/// such a flow has what it had until then.
+/// What of `error` no flow is to end with. That the kernel gives a connection up after many
+/// timeouts, or that its peer has, is what paths do to TCP: such a flow has what it had until then.
 fn failure(error: &io::Error) -> Option<String> {
     let is_given_up = matches!(
         error.kind(),

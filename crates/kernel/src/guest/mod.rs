@@ -1,8 +1,10 @@
 //! The first process of a guest: it does the job, answers, and switches the machine off.
 //!
-//! That of this crate builds the job's network and runs its flows ([`main`]); any other work is done by [`first_process`].
+//! That of this crate builds the job's network and runs its flows ([`main`]); any other work is
+//! done by [`first_process`].
 //!
-//! The program is also asked on the host, what files it needs ([`FILES`]): they are all that a guest has.
+//! The program is also asked on the host, what files it needs ([`FILES`]): they are all that a
+//! guest has.
 
 mod captures;
 pub(crate) mod flows;
@@ -26,8 +28,8 @@ pub const JOB: &str = "/job";
 pub const MODULES: &str = "/modules";
 /// Where it leaves its answer.
 const ANSWER: &str = "/dev/ttyS0";
-/// Flows start so long after the machine, whatever it took to build the network: at a whole second, so that the kernel's ticks are where they
-/// always are.
+/// Flows start so long after the machine, whatever it took to build the network: at a whole second,
+/// so that the kernel's ticks are where they always are.
 const START_NS: i64 = 10_000_000_000;
 /// What the line of an answer that is none begins with.
 pub const FAILED: &str = "!";
@@ -37,8 +39,8 @@ pub fn main() -> ExitCode {
     first_process(|| Ok(serde_json::to_string(&work()?)?))
 }
 
-/// What a program does that is the first process of guests: there it answers with the line that `work` makes, or says why there is none; on the
-/// host it says what files it needs.
+/// What a program does that is the first process of guests: there it answers with the line that
+/// `work` makes, or says why there is none; on the host it says what files it needs.
 pub fn first_process(work: impl FnOnce() -> Result<String>) -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(FILES) {
         return match files() {

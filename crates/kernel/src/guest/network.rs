@@ -1,4 +1,5 @@
-//! A job's hosts as namespaces, its wires as pairs of interfaces, with addresses, routes and queues.
+//! A job's hosts as namespaces, its wires as pairs of interfaces, with addresses, routes and
+//! queues.
 
 use super::result::Result;
 use crate::cable::Cable;
@@ -33,8 +34,9 @@ pub(crate) fn address(wire: usize, end: usize) -> Ipv4Addr {
 }
 
 impl Network {
-    /// The network of `job`. Where there is an emulator, it stands in its cables with an interface to each of their ends, and no queue is the
-    /// kernel's; without one, the machine is the job's alone, and its variables are set too.
+    /// The network of `job`. Where there is an emulator, it stands in its cables with an interface
+    /// to each of their ends, and no queue is the kernel's; without one, the machine is the job's
+    /// alone, and its variables are set too.
     pub(crate) fn build(job: &Job, emulator: Option<(&Namespace, &[Cable])>) -> Result<Network> {
         if emulator.is_none() {
             set_machine(job)?;

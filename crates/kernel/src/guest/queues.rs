@@ -1,4 +1,5 @@
-//! What queues the packets of a job's ways: how many wait there, what was counted, and what their rates become.
+//! What queues the packets of a job's ways: how many wait there, what was counted, and what their
+//! rates become.
 
 use super::network::Network;
 use super::result::Result;

@@ -1,7 +1,8 @@
 //! A frame on its way, and the two clocks of the model.
 //!
-//! Lines count picoseconds, the core counts cycles. [`Shift`] is one span on both: the distance between two
-//! states that are compared, or by which a state is moved. [`Clock`] leads from one to the other.
+//! Lines count picoseconds, the core counts cycles. [`Shift`] is one span on both: the distance
+//! between two states that are compared, or by which a state is moved. [`Clock`] leads from one to
+//! the other.
 
 /// A frame: what the stages need of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

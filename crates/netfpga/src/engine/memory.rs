@@ -1,8 +1,9 @@
 //! One memory for writes and reads: who has it in which cycles.
 //!
-//! A side that asks keeps the memory until it has all its words, or until it has had a burst and the other side asks.
-//! The cycle after a side's last word finds it asking no more; each change costs idle cycles. Writes have the longer
-//! burst, so that receive FIFOs do not overflow: what is too much is lost late, in the queues.
+//! A side that asks keeps the memory until it has all its words, or until it has had a burst and
+//! the other side asks. The cycle after a side's last word finds it asking no more; each change
+//! costs idle cycles. Writes have the longer burst, so that receive FIFOs do not overflow: what is
+//! too much is lost late, in the queues.
 
 use crate::params::Params;
 
@@ -74,7 +75,8 @@ impl Memory {
             self.cycle.max(of(self.turn).from),
             self.cycle.max(of(self.turn.other()).from),
         );
-        // The arbiter's eye stays where it is while nobody asks; it moves in the cycle that sees the other ask.
+        // The arbiter's eye stays where it is while nobody asks; it moves in the cycle that sees
+        // the other ask.
         let granted = if mine <= theirs {
             mine
         } else {
@@ -144,11 +146,12 @@ mod tests {
     use crate::engine::receive::NEVER;
     use proptest::prelude::*;
 
-    /// What a side wants: pauses before it asks, at least the cycle in which it is seen to have ended, and words.
+    /// What a side wants: pauses before it asks, at least the cycle in which it is seen to have
+    /// ended, and words.
     type Script = Vec<(u64, u64)>;
 
-    /// The same arbiter cycle by cycle, with the registers of its description: an eye, a state, a counter. The cycle and
-    /// the side of every word.
+    /// The same arbiter cycle by cycle, with the registers of its description: an eye, a state, a
+    /// counter. The cycle and the side of every word.
     fn by_cycle(params: &Params, write: &Script, read: &Script) -> Vec<(Side, u64)> {
         let scripts = [write, read];
         let (mut item, mut left) = ([0, 0], [0, 0]);
@@ -239,8 +242,8 @@ mod tests {
         let script = vec![(4, 9); 100];
         let words = by_burst(params, &script, &script);
         let cycles = words.last().unwrap().1 - words[0].1;
-        // 2 × (9 words, the cycle that sees the end, the change): this is where 4 × 1 Gbit/s of 64-byte frames, one in
-        // 21 cycles, end.
+        // 2 × (9 words, the cycle that sees the end, the change): this is where 4 × 1 Gbit/s of
+        // 64-byte frames, one in 21 cycles, end.
         assert_eq!(cycles, 22 * 100 - 3, "{words:?}");
     }
 }

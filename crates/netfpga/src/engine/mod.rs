@@ -1,8 +1,9 @@
 //! The pipeline: what happens to frames between the receive FIFOs and the lines out.
 //!
-//! The one place where things happen in an order that has to be found out is the memory: each step of the engine is
-//! a burst of words that one side gets. Everything before it (arrivals, input arbiter, look-up) is worked out when the
-//! writer needs its next frame, everything behind it (FIFOs, MACs, DMA) when the reader has got one.
+//! The one place where things happen in an order that has to be found out is the memory: each step
+//! of the engine is a burst of words that one side gets. Everything before it (arrivals, input
+//! arbiter, look-up) is worked out when the writer needs its next frame, everything behind it
+//! (FIFOs, MACs, DMA) when the reader has got one.
 
 mod frame;
 mod memory;
@@ -43,8 +44,8 @@ struct Queue {
     free: u64,
     /// Frames that it took, all in all.
     stored: u64,
-    /// Since the state was kept to be compared: the fewest frames that were in it after one was read, and the most
-    /// words when there was one to be stored.
+    /// Since the state was kept to be compared: the fewest frames that were in it after one was
+    /// read, and the most words when there was one to be stored.
     least: usize,
     most: u64,
 }
@@ -55,7 +56,8 @@ struct Writing {
     frame: Frame,
     /// The cycle in which the queue's place is latched, and whether it is full seen.
     latch: u64,
-    /// Words that are still to be written; `None` before it is known whether the queue takes the frame.
+    /// Words that are still to be written; `None` before it is known whether the queue takes the
+    /// frame.
     left: Option<u64>,
 }
 
@@ -90,7 +92,8 @@ pub(crate) struct Engine {
     params: Params,
 }
 
-/// Cycles that a word takes through the arbiter, and the header of a frame into the queue of those to be stored.
+/// Cycles that a word takes through the arbiter, and the header of a frame into the queue of those
+/// to be stored.
 const ARBITER_CYCLES: u64 = 2;
 
 impl Engine {
@@ -149,7 +152,8 @@ impl Engine {
             Some(writing) => {
                 let words = match writing.left {
                     Some(left) => left,
-                    // A read that ends before the queue is looked at makes room in it, so it goes first.
+                    // A read that ends before the queue is looked at makes room in it, so it goes
+                    // first.
                     None if read.from != NEVER && self.memory.read_alone(read) < writing.latch => {
                         u64::from(writing.frame.words)
                     }
@@ -229,8 +233,8 @@ impl Engine {
         self.writing = self.arbitrate(last, tally);
     }
 
-    /// Lets the input arbiter choose the next frame, and the writer latch its queue after the cycle `done`, in which it
-    /// had its last word.
+    /// Lets the input arbiter choose the next frame, and the writer latch its queue after the cycle
+    /// `done`, in which it had its last word.
     fn arbitrate(&mut self, done: u64, tally: &mut Tally) -> Option<Writing> {
         // Only now is it known when the frame before found room for all its words.
         let room = self.room_behind_arbiter();
@@ -267,8 +271,9 @@ impl Engine {
         })
     }
 
-    /// The cycle from which the words that have passed the arbiter, but for those that fit before the memory, have been
-    /// written, if they were one a cycle to the end of the frame that they belong to.
+    /// The cycle from which the words that have passed the arbiter, but for those that fit before
+    /// the memory, have been written, if they were one a cycle to the end of the frame that they
+    /// belong to.
     fn room_behind_arbiter(&mut self) -> u64 {
         let Some(out) = self.passed.checked_sub(self.params.pipeline_words) else {
             return 0;
@@ -280,7 +285,8 @@ impl Engine {
         first.map_or(0, |&(up_to, last)| last.saturating_sub(up_to - out))
     }
 
-    /// The reader finds the queue `number` filled that was empty, perhaps before the one that it waits for.
+    /// The reader finds the queue `number` filled that was empty, perhaps before the one that it
+    /// waits for.
     fn consider(&mut self, number: usize) {
         if self.reading.is_some_and(|reading| reading.is_begun) {
             return;
@@ -291,7 +297,8 @@ impl Engine {
         }
     }
 
-    /// The cycle from which the reader, when it is free, asks the memory for the first frame of the queue `number`.
+    /// The cycle from which the reader, when it is free, asks the memory for the first frame of the
+    /// queue `number`.
     fn readable(&self, number: usize) -> u64 {
         let queue = &self.queues[number];
         let Some(first) = queue.frames.front() else {

@@ -1,6 +1,7 @@
 //! A pointer that looks at one queue a cycle, in turn, until it finds one to serve.
 //!
-//! Where it stands when a frame comes is what makes the latency of a lone frame vary by some cycles.
+//! Where it stands when a frame comes is what makes the latency of a lone frame vary by some
+//! cycles.
 
 use crate::engine::frame::{Shift, Timed};
 

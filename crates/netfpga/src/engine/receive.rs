@@ -1,7 +1,7 @@
 //! A port's line in, its MAC and its receive FIFO.
 //!
-//! A frame is stored whole before anything behind sees it. Whether there is room is asked when it begins: the FIFO
-//! must hold less than its threshold then, or all of the frame is dropped.
+//! A frame is stored whole before anything behind sees it. Whether there is room is asked when it
+//! begins: the FIFO must hold less than its threshold then, or all of the frame is dropped.
 
 use crate::engine::frame::{Clock, Frame, Shift, Timed};
 use crate::engine::tally::Tally;
@@ -155,7 +155,8 @@ impl Receive {
         self.held[0].ready
     }
 
-    /// Gives the next frame away from the cycle `from` on; [`Receive::ready`] found that there is one.
+    /// Gives the next frame away from the cycle `from` on; [`Receive::ready`] found that there is
+    /// one.
     pub(crate) fn take(&mut self, from: u64, tally: &mut Tally) -> Frame {
         let now = from * self.clock.period_ps;
         while let Some((next, start)) = self.next()
@@ -239,8 +240,8 @@ impl Timed for Held {
 }
 
 impl Receive {
-    /// As [`Timed::repeats`], but for sources that have not begun by `now`, which only limit for how long a state can
-    /// repeat. A port that nothing came to since is as it was.
+    /// As [`Timed::repeats`], but for sources that have not begun by `now`, which only limit for
+    /// how long a state can repeat. A port that nothing came to since is as it was.
     pub(crate) fn repeats(&self, earlier: &Receive, shift: Shift, now: u64) -> bool {
         let same_sources = self
             .sources
@@ -266,7 +267,8 @@ impl Receive {
             && self.held.repeats(&earlier.held, shift)
     }
 
-    /// Moves everything into the future, by `times` times what happened since `earlier`, which is `shift` ago.
+    /// Moves everything into the future, by `times` times what happened since `earlier`, which is
+    /// `shift` ago.
     pub(crate) fn advance(&mut self, earlier: &Receive, shift: Shift, times: u64) {
         let by = shift.times(times);
         for (source, then) in self.sources.iter_mut().zip(&earlier.sources) {

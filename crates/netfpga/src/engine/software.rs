@@ -1,13 +1,16 @@
-//! The way to the software: FIFOs, one DMA engine for all queues, a PCI bus, and a program with a bounded backlog.
+//! The way to the software: FIFOs, one DMA engine for all queues, a PCI bus, and a program with a
+//! bounded backlog.
 //!
-//! The DMA moves one frame at a time: a time to set it up, a time for each byte. What comes while the software has as
-//! many frames before it as the driver keeps is dropped. Every number here is fitted.
+//! The DMA moves one frame at a time: a time to set it up, a time for each byte. What comes while
+//! the software has as many frames before it as the driver keeps is dropped. Every number here is
+//! fitted.
 
 use crate::engine::frame::{Clock, Frame, Shift, Timed};
 use crate::params::Params;
 use std::collections::VecDeque;
 
-/// A queue's FIFO before the DMA: how many words had gone in up to the end of a frame, and when it was moved.
+/// A queue's FIFO before the DMA: how many words had gone in up to the end of a frame, and when it
+/// was moved.
 type Moved = (u64, u64);
 
 /// Everything behind the queues to the processor.

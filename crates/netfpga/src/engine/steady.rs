@@ -1,27 +1,30 @@
 //! States that come again: a run is cut short without any of its numbers changing.
 //!
-//! Streams of constant rates put the router, after a while, into a state that it was in before, everything moved by the
-//! same span. What follows is what followed then, so one such period is simulated and counted as often as it fits
-//! into what is left. Nothing is estimated: two states are the same only when every queue, pointer and instant is.
-//! The earlier state is kept anew each time twice as many looks have passed (Brent 1980), so it lies behind whatever
-//! filling of queues came first.
+//! Streams of constant rates put the router, after a while, into a state that it was in before,
+//! everything moved by the same span. What follows is what followed then, so one such period is
+//! simulated and counted as often as it fits into what is left. Nothing is estimated: two states
+//! are the same only when every queue, pointer and instant is. The earlier state is kept anew each
+//! time twice as many looks have passed (Brent 1980), so it lies behind whatever filling of queues
+//! came first.
 //!
-//! A queue that grows is no state that comes again, and a little overload fills it for the whole of a trial. But nobody sees
-//! how long a queue is as long as it is neither empty nor full. So a state that is the same but for longer queues counts
-//! as well, where a queue holds one stream's frames, none is lost, and it stays between two frames and full: departures
-//! repeat, arrivals repeat, and a frame's latency is that of its predecessor one period ago plus a constant.
-//! Where no state comes again in either sense, every frame is simulated.
+//! A queue that grows is no state that comes again, and a little overload fills it for the whole of
+//! a trial. But nobody sees how long a queue is as long as it is neither empty nor full. So a state
+//! that is the same but for longer queues counts as well, where a queue holds one stream's frames,
+//! none is lost, and it stays between two frames and full: departures repeat, arrivals repeat, and
+//! a frame's latency is that of its predecessor one period ago plus a constant. Where no state
+//! comes again in either sense, every frame is simulated.
 
 use crate::engine::frame::{Frame, Shift, Timed};
 use crate::engine::receive::{Receive, Source};
 use crate::engine::tally::Tally;
 use crate::engine::{Engine, Queue, Stored};
 
-/// Frames of the leading source, at least, from look to look: comparing is to cost little beside simulating.
+/// Frames of the leading source, at least, from look to look: comparing is to cost little beside
+/// simulating.
 const FRAMES_BETWEEN_LOOKS: u64 = 64;
 
-/// From when a source is to begin or a frame is tagged, states are not repeated: what is about to happen may already be on its
-/// way.
+/// From when a source is to begin or a frame is tagged, states are not repeated: what is about to
+/// happen may already be on its way.
 const BEFORE_START_PS: u64 = 1_000_000_000;
 
 /// Runs `engine` to its end.
@@ -34,7 +37,8 @@ pub(crate) fn run(engine: &mut Engine, tally: &mut Tally) {
     }
 }
 
-/// With so many frames in a queue the first one has been visible since before the reader looks for the next.
+/// With so many frames in a queue the first one has been visible since before the reader looks for
+/// the next.
 const LEAST_FRAMES: usize = 2;
 
 /// A port and one of its sources.
@@ -87,7 +91,8 @@ impl Watch {
         if lead.left == 0 {
             return self.follow(engine);
         }
-        // A step may have taken in more than one frame: the grid stays, so that equal states lie on it alike.
+        // A step may have taken in more than one frame: the grid stays, so that equal states lie on
+        // it alike.
         self.next = (self.next + self.every).min(lead.sent + lead.left);
         if tally.is_watching() {
             return;
@@ -229,8 +234,8 @@ impl Engine {
         is_grown.then_some(more)
     }
 
-    /// How often `period`, which began at `earlier`, can be repeated after it came once more, before a source ends or
-    /// begins or a queue is full.
+    /// How often `period`, which began at `earlier`, can be repeated after it came once more,
+    /// before a source ends or begins or a queue is full.
     fn times(&self, earlier: &Engine, period: &Period, now: u64) -> u64 {
         let sources = self.sources().zip(earlier.sources());
         let of_sources = sources.map(|((_, source), (_, then))| {
@@ -292,7 +297,8 @@ impl Engine {
 }
 
 impl Queue {
-    /// Puts `more` frames of its stream before those in it, which have just been moved: they came while it grew.
+    /// Puts `more` frames of its stream before those in it, which have just been moved: they came
+    /// while it grew.
     fn grow(&mut self, more: u64) {
         let [Some(first), Some(second)] = [0, 1].map(|n| self.frames.get(n).copied()) else {
             return;

@@ -15,7 +15,8 @@ pub(crate) struct Tally {
     period_ps: u64,
     /// Of the stretch that stands for several: when the last frame that it lost began, plus 1.
     lost_in_stretch: u64,
-    /// Of the same stretch and each stream: by how much a frame's latency is greater each time that it comes again.
+    /// Of the same stretch and each stream: by how much a frame's latency is greater each time that
+    /// it comes again.
     slowing: Vec<u64>,
     streams: Vec<Counts>,
     latency: Histogram,
@@ -23,7 +24,8 @@ pub(crate) struct Tally {
     last_lost: u64,
     passages: Vec<Passage>,
     wanted: Recording,
-    /// What a byte of a frame takes from its latency: its time on the line where that counts from the last bit on.
+    /// What a byte of a frame takes from its latency: its time on the line where that counts from
+    /// the last bit on.
     byte_ps: u64,
     simulated: u64,
     first_out: u64,
@@ -145,7 +147,8 @@ impl Tally {
             0 => self.latency.record_n(latency, self.weight),
             more => (0..self.weight).for_each(|n| self.latency.record(latency + n * more)),
         }
-        // Frames of a stretch follow each other alike in each of its repetitions, however much all of them are slowed.
+        // Frames of a stretch follow each other alike in each of its repetitions, however much all
+        // of them are slowed.
         let before = self.previous[stream].replace(latency);
         if let (Some(variation), Some(before)) = (&mut self.variation, before) {
             let side = if latency < before {
@@ -172,8 +175,8 @@ impl Tally {
         self.passages.len() < self.wanted.passages
     }
 
-    /// What comes now stands for itself and `more` that are equal, each `period_ps` later, but for latencies: those of a
-    /// stream grow from one to the next by what `slowing` has for it.
+    /// What comes now stands for itself and `more` that are equal, each `period_ps` later, but for
+    /// latencies: those of a stream grow from one to the next by what `slowing` has for it.
     pub(crate) fn begin_stretch(&mut self, more: u64, period_ps: u64, slowing: Vec<u64>) {
         (self.weight, self.lost_in_stretch, self.slowing) = (1 + more, 0, slowing);
         self.period_ps = period_ps;

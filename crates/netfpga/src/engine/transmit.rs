@@ -1,7 +1,9 @@
-//! A port's output FIFO, its transmit FIFO and its MAC: when a frame leaves, known when it has been read.
+//! A port's output FIFO, its transmit FIFO and its MAC: when a frame leaves, known when it has been
+//! read.
 //!
-//! Words move into the transmit FIFO one a cycle while there is room; the MAC begins when a frame is in it as a
-//! whole. The output FIFO before it takes the next frame when it has given all of the last one away.
+//! Words move into the transmit FIFO one a cycle while there is room; the MAC begins when a frame
+//! is in it as a whole. The output FIFO before it takes the next frame when it has given all of the
+//! last one away.
 
 use crate::engine::frame::{Clock, Frame, Shift, Timed};
 use crate::params::{GAP_BYTES, PREAMBLE_BYTES, Params};
@@ -52,8 +54,8 @@ impl Transmit {
         }
     }
 
-    /// Takes `frame`, whose last word was read in the cycle `read`. Says when its preamble leaves, and from which cycle
-    /// on the output FIFO is empty again.
+    /// Takes `frame`, whose last word was read in the cycle `read`. Says when its preamble leaves,
+    /// and from which cycle on the output FIFO is empty again.
     pub(crate) fn send(&mut self, frame: &Frame, read: u64) -> (u64, u64) {
         let words = u64::from(frame.words) - self.header_words;
         let before = self.words;
@@ -88,8 +90,8 @@ impl Transmit {
     }
 }
 
-/// Cycles that the last word takes through the output FIFO after it was read from the memory: five in the
-/// memory's pipeline, one into the FIFO and one out of it.
+/// Cycles that the last word takes through the output FIFO after it was read from the memory: five
+/// in the memory's pipeline, one into the FIFO and one out of it.
 const FALL_THROUGH: u64 = 7;
 
 impl Timed for Transmit {

@@ -1,8 +1,9 @@
 //! What an observer sees of a link that packets cross ahead of time.
 //!
-//! A link that a single other link feeds learns of a packet when that one does (`network::stretch`). The
-//! queue that decides about it then lives in the future. What it decided is put down in a log and counted
-//! when the packet's time has come, so nobody sees a packet before it is there.
+//! A link that a single other link feeds learns of a packet when that one does
+//! (`network::stretch`). The queue that decides about it then lives in the future. What it decided
+//! is put down in a log and counted when the packet's time has come, so nobody sees a packet before
+//! it is there.
 
 use super::express::Tally;
 use crate::ring::Ring;
@@ -60,8 +61,8 @@ impl Ahead {
         }
     }
 
-    /// A packet will come at `at` and leave at `departs`. The log is kept short without looking at it for
-    /// each packet.
+    /// A packet will come at `at` and leave at `departs`. The log is kept short without looking at
+    /// it for each packet.
     #[inline]
     pub(super) fn note(&mut self, now: Time, at: Time, departs: Time, bytes: u32, end: End) {
         if self.log.is_full() {

@@ -23,8 +23,8 @@ pub struct LinkCounters {
     pub wait_ns: u64,
     /// Most packets that the queue counted against its limit.
     pub peak_pkts: u32,
-    /// Time for which a medium had a packet of this link in hand, contention and repetitions included, ns; zero of links
-    /// that are no direction of a medium.
+    /// Time for which a medium had a packet of this link in hand, contention and repetitions
+    /// included, ns; zero of links that are no direction of a medium.
     pub busy_ns: u64,
     /// Packets that reached the other end.
     pub delivered_pkts: u64,

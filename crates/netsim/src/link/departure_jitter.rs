@@ -1,12 +1,13 @@
-//! Departure jitter: what processing and timers add to the instant at which a packet leaves a queue.
+//! Departure jitter: what processing and timers add to the instant at which a packet leaves a
+//! queue.
 //!
-//! Without it a simulation is more exact than any machine. ACK-clocked flows reach a full queue in step with
-//! its departures, to the picosecond, and the same flows find room each time: phase effects (Floyd and
-//! Jacobson 1992). With it a packet that arrives as another leaves is dropped in half of the cases, rather
-//! than in none.
+//! Without it a simulation is more exact than any machine. ACK-clocked flows reach a full queue in
+//! step with its departures, to the picosecond, and the same flows find room each time: phase
+//! effects (Floyd and Jacobson 1992). With it a packet that arrives as another leaves is dropped in
+//! half of the cases, rather than in none.
 //!
-//! The rate is kept: a packet that leaves late delays no other, and packets that leave at one instant stay
-//! together.
+//! The rate is kept: a packet that leaves late delays no other, and packets that leave at one
+//! instant stay together.
 
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;

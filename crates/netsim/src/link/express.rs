@@ -16,7 +16,8 @@ pub(super) struct Express {
     /// Depth of the token bucket in time at the link's rate.
     burst: Option<Time>,
     late: Option<DepartureJitter>,
-    /// When the last packet that came has left the queue: as it came, where it did not wait, however late it then is.
+    /// When the last packet that came has left the queue: as it came, where it did not wait,
+    /// however late it then is.
     pub(super) left: Time,
     /// When the last packet has left, or when the bucket is full again.
     free_at: Time,
@@ -137,8 +138,8 @@ impl Express {
             self.left = now;
             return Some(now);
         };
-        // While fewer are remembered than ever waited, a packet more is neither too much nor the most ever,
-        // so those that have left need not be forgotten yet.
+        // While fewer are remembered than ever waited, a packet more is neither too much nor the
+        // most ever, so those that have left need not be forgotten yet.
         let is_watched = self.waiting.len() as u64 >= self.tally.peak_pkts
             || self.waiting_bytes + wire_bytes > self.limit_bytes;
         if is_watched {

@@ -62,7 +62,8 @@ impl Impairments {
         Fate::InOrder(self.last_arrival)
     }
 
-    /// When a packet that leaves at `departs` and takes `delay` arrives, if it does, where none is late.
+    /// When a packet that leaves at `departs` and takes `delay` arrives, if it does, where none is
+    /// late.
     pub(super) fn foreseen(&mut self, departs: Time, delay: Time, bytes: u32) -> Option<Time> {
         match self.fate(departs, departs + delay, bytes) {
             Fate::InOrder(arrives) => Some(arrives),

@@ -37,7 +37,8 @@ pub(super) struct Served {
     pub(super) medium: Option<(MediumId, u32)>,
     /// The packet that the medium has, and since when.
     on_air: Option<(Item, Time)>,
-    /// The packet that waits for tokens: only the queue knows which is next, and only its size tells when.
+    /// The packet that waits for tokens: only the queue knows which is next, and only its size
+    /// tells when.
     held: Option<(Item, Packet)>,
     rng: Rng,
     /// What was counted of the queue; what happens behind it is counted there.

@@ -18,8 +18,8 @@ pub struct LinkSpec {
     pub delay: Time,
     /// Token-bucket depth in bytes; none serialises.
     pub burst_bytes: Option<u64>,
-    /// Upper bound of the extra delay with which packets leave its queue: what processing and timers add,
-    /// drawn evenly for each instant. No more than a full packet's time counts.
+    /// Upper bound of the extra delay with which packets leave its queue: what processing and
+    /// timers add, drawn evenly for each instant. No more than a full packet's time counts.
     pub departure_jitter: Time,
     /// The queue before it.
     pub queue: Queue,

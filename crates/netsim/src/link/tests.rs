@@ -29,7 +29,8 @@ fn step(link: &mut Link, now: Time) -> Option<Packet> {
     link.advance(now, &mut packet).then_some(packet)
 }
 
-/// Runs `arrivals` (ms, bytes) through a link; gives number and time of arrival at the other end in order.
+/// Runs `arrivals` (ms, bytes) through a link; gives number and time of arrival at the other end in
+/// order.
 fn run(link: &mut Link, arrivals: &[(u64, u32)]) -> Vec<(u32, Time)> {
     let mut out = Vec::new();
     let mut arrivals = arrivals.iter().enumerate().peekable();
@@ -124,8 +125,8 @@ fn a_token_bucket_lets_a_burst_through_and_then_keeps_its_rate() {
             (6, 1000),
             (6, 1000),
         ];
-        // Three at once from a full bucket, then one for each 1 ms of tokens. At 6 ms four have come in
-        // since the last left at 2 ms, of which the bucket holds three.
+        // Three at once from a full bucket, then one for each 1 ms of tokens. At 6 ms four have
+        // come in since the last left at 2 ms, of which the bucket holds three.
         assert_eq!(
             times_ms(&run(&mut link, &arrivals)),
             [0.0, 0.0, 0.0, 1.0, 2.0, 6.0, 6.0]

@@ -104,8 +104,9 @@ impl Network {
         self.events.push(interval, Event::Queues);
     }
 
-    /// Writes what leaves any of `links` to `out` as pcapng, until [`Network::finish_captures`]. With both
-    /// directions of a path in one file, analysers find every segment that an ACK speaks of.
+    /// Writes what leaves any of `links` to `out` as pcapng, until [`Network::finish_captures`].
+    /// With both directions of a path in one file, analysers find every segment that an ACK speaks
+    /// of.
     pub fn capture(&mut self, links: &[LinkId], out: Box<dyn Write + Send>) {
         assert!(!self.started, "captures are added before the run");
         let named: Vec<_> = links

@@ -1,10 +1,12 @@
-//! Whether the books of a network balance: what came went somewhere, and nothing is more than was sent.
+//! Whether the books of a network balance: what came went somewhere, and nothing is more than was
+//! sent.
 
 use super::Network;
 
 impl Network {
-    /// The first account that does not balance, in words. No packet may appear from nowhere or be forgotten,
-    /// on any link; no flow or stream may deliver more than it was sent. Holds at every instant.
+    /// The first account that does not balance, in words. No packet may appear from nowhere or be
+    /// forgotten, on any link; no flow or stream may deliver more than it was sent. Holds at every
+    /// instant.
     pub fn audit(&mut self) -> Result<(), String> {
         for link in self.links.iter() {
             let (c, name) = (link.counters(), &link.name);

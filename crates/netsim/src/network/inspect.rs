@@ -52,7 +52,8 @@ impl Network {
     pub fn stream(&self, index: StreamId) -> &Stream {
         &self.traffic.streams[index]
     }
-    /// What has arrived of a stream since this was asked last, in the order of arrival, where it keeps that.
+    /// What has arrived of a stream since this was asked last, in the order of arrival, where it
+    /// keeps that.
     pub fn take_arrivals(&mut self, index: StreamId) -> Vec<Arrival> {
         std::mem::take(&mut self.traffic.streams[index].arrivals)
     }
@@ -60,7 +61,8 @@ impl Network {
     pub fn workload(&self, index: WorkloadId) -> &Workload {
         &self.traffic.workloads[index]
     }
-    /// What each workload has got through so far: with its connections that are over and those that are open.
+    /// What each workload has got through so far: with its connections that are over and those that
+    /// are open.
     pub fn workloads_passed(&self) -> Vec<Passed> {
         let mut all: Vec<Passed> = self.traffic.workloads.iter().map(Workload::over).collect();
         for flow in self.traffic.flows.iter() {

@@ -1,11 +1,12 @@
 //! Lookahead: chains of links that a packet crosses at once.
 //!
 //! The arrival of a packet at the far end of a link is often known as it reaches the near end
-//! (`Link::is_foreseen`). If the next link gets all of its packets from there, they reach it in the order
-//! in which they reached the first, so that link can be crossed in the same step, ahead of time. A *chain*
-//! is a link with all such links behind it: it costs one event, at its end, however long it is. Access
-//! links behind a bottleneck are the case that counts. Results stay the same: the links that run ahead
-//! show what they hold and have counted as if packets came one by one (`link::ahead`).
+//! (`Link::is_foreseen`). If the next link gets all of its packets from there, they reach it in the
+//! order in which they reached the first, so that link can be crossed in the same step, ahead of
+//! time. A *chain* is a link with all such links behind it: it costs one event, at its end, however
+//! long it is. Access links behind a bottleneck are the case that counts. Results stay the same:
+//! the links that run ahead show what they hold and have counted as if packets came one by one
+//! (`link::ahead`).
 
 use super::Network;
 use super::parts::gather::{Gather, Timer, catch_up};

@@ -7,8 +7,9 @@ use crate::middlebox::{Arrival, Middlebox};
 use crate::packet::{Course, Packet};
 
 impl Network {
-    /// Puts a device before `links`: what routes lead into one of them from another link goes through the device.
-    /// A link has one device before it at most, and is not the first of the route of a flow.
+    /// Puts a device before `links`: what routes lead into one of them from another link goes
+    /// through the device. A link has one device before it at most, and is not the first of the
+    /// route of a flow.
     pub fn add_middlebox(
         &mut self,
         middlebox: Box<dyn Middlebox>,

@@ -111,7 +111,8 @@ impl Network {
         self.run_some(end, u64::MAX);
     }
 
-    /// The same, but at most `steps` steps; says whether `end` is reached. Where it is not, the next call goes on.
+    /// The same, but at most `steps` steps; says whether `end` is reached. Where it is not, the
+    /// next call goes on.
     pub fn run_some(&mut self, end: Time, mut steps: u64) -> bool {
         if !self.started {
             self.start();

@@ -1,19 +1,19 @@
 //! Applications that read in intervals: when they wake, within the slack of their timers.
 //!
-//! A sleeper's timer has a slack: it may go off from the interval's end on and must at the slack's end.
-//! Linux keeps such timers in the order of their latest times, and with an interrupt lets them go off from
-//! the front of that order as long as their time has come. So the sleeper wakes early, with an interrupt of
-//! another timer, only where no further timer of the machine stands before it in the order: where packets
-//! are further apart than the slack that is left. The machine is taken to run the whole network, as one
-//! does that emulates it in namespaces: each link has a timer for the next packet to leave its queue, and
-//! one for the next to reach its other end.
+//! A sleeper's timer has a slack: it may go off from the interval's end on and must at the slack's
+//! end. Linux keeps such timers in the order of their latest times, and with an interrupt lets them
+//! go off from the front of that order as long as their time has come. So the sleeper wakes early,
+//! with an interrupt of another timer, only where no further timer of the machine stands before it
+//! in the order: where packets are further apart than the slack that is left. The machine is taken
+//! to run the whole network, as one does that emulates it in namespaces: each link has a timer for
+//! the next packet to leave its queue, and one for the next to reach its other end.
 //!
-//! Then it takes a while to come to its read, and to copy; its next sleep begins when it has done that.
-//! Microseconds count where the sender's windows come back in the reader's step: the round trip of a full
-//! link locks to a whole number of sleeps.
+//! Then it takes a while to come to its read, and to copy; its next sleep begins when it has done
+//! that. Microseconds count where the sender's windows come back in the reader's step: the round
+//! trip of a full link locks to a whole number of sleeps.
 //!
-//! Source: observed of Linux 6.12 in virtual time. At 100 Mbit/s a sleep of 5 ms with 50 µs of slack lasts
-//! until the next packet; at 1 Gbit/s it lasts 5.05 ms while packets flow.
+//! Source: observed of Linux 6.12 in virtual time. At 100 Mbit/s a sleep of 5 ms with 50 µs of
+//! slack lasts until the next packet; at 1 Gbit/s it lasts 5.05 ms while packets flow.
 
 use super::Network;
 use super::parts::event::Event;
@@ -24,11 +24,12 @@ use trammel_core::rng::Rng;
 use trammel_core::time::Time;
 use trammel_tcp::connection::State;
 
-/// How long an interrupt takes: timers that come due meanwhile go off with it. One step of the clock that
-/// virtual time has there, measured.
+/// How long an interrupt takes: timers that come due meanwhile go off with it. One step of the
+/// clock that virtual time has there, measured.
 const INTERRUPT: Time = Time::from_ns(256);
 
-/// An interrupt: the timer of a link that has gone off, and is not set anew before others had their turn.
+/// An interrupt: the timer of a link that has gone off, and is not set anew before others had their
+/// turn.
 #[derive(Clone, Copy)]
 enum Interrupt {
     Departure(LinkId),
@@ -45,8 +46,8 @@ fn around(mean: Time, rng: &mut Rng) -> Time {
 }
 
 impl Network {
-    /// The application that reads for a flow; a new one for an interval that no other flow has. `None`
-    /// where what arrives is read at once.
+    /// The application that reads for a flow; a new one for an interval that no other flow has.
+    /// `None` where what arrives is read at once.
     pub(super) fn reading_app(&mut self, spec: &FlowSpec, flow: FlowId) -> Option<ReadingAppId> {
         let reader = spec.reader?;
         let readers = &mut self.traffic.readers;
@@ -59,7 +60,8 @@ impl Network {
         Some(app)
     }
 
-    /// What there is to read for an application, bytes; nothing before it has accepted a connection.
+    /// What there is to read for an application, bytes; nothing before it has accepted a
+    /// connection.
     fn readable(&self, app: ReadingAppId) -> Option<u64> {
         let flows = self.traffic.readers[app].flows.iter();
         let receivers = flows.filter_map(|&flow| {
@@ -204,7 +206,8 @@ mod tests {
 
     const SLACK: Time = Time::from_us(50);
 
-    /// How long the sleeps of a reader are, µs, behind a full link of `mbps` with 2 ms of round trip.
+    /// How long the sleeps of a reader are, µs, behind a full link of `mbps` with 2 ms of round
+    /// trip.
     fn sleeps_us(mbps: u64, reader: Reader) -> Vec<f64> {
         let mut network = Network::new();
         let mut bottleneck = LinkSpec::wire("bottleneck", Time::from_ms(1));

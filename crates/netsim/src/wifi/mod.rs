@@ -1,28 +1,29 @@
 //! An 802.11g path: an access point, a station and others that contend for one medium (DCF).
 //!
-//! A model of the distributed coordination function, driven by events and not slot by slot. While the medium
-//! is idle every station with a frame counts down its backoff in slots from the end of DIFS (the *anchor*);
-//! the next transmission starts at the smallest counter, and stations with equal counters collide. A frame
-//! that arrives at an idle medium after its station's counter ran out goes at the next slot. After a frame
-//! the station draws a new backoff, also where it has nothing more to send. A frame that collides or is
-//! received in error is repeated with a window twice as large, up to the retry limit.
+//! A model of the distributed coordination function, driven by events and not slot by slot. While
+//! the medium is idle every station with a frame counts down its backoff in slots from the end of
+//! DIFS (the *anchor*); the next transmission starts at the smallest counter, and stations with
+//! equal counters collide. A frame that arrives at an idle medium after its station's counter ran
+//! out goes at the next slot. After a frame the station draws a new backoff, also where it has
+//! nothing more to send. A frame that collides or is received in error is repeated with a window
+//! twice as large, up to the retry limit.
 //!
-//! An ACK is a frame too: at its basic rate and of its 14 bytes, it is received in error as often as the power
-//! at the sender of the data says. A sender that misses the ACK repeats its frame, which the receiver has
-//! already and drops by its sequence number (§10.3.2.14), acknowledging it anew; a frame whose every ACK was
-//! lost is given up by its sender and was delivered all the same.
+//! An ACK is a frame too: at its basic rate and of its 14 bytes, it is received in error as often
+//! as the power at the sender of the data says. A sender that misses the ACK repeats its frame,
+//! which the receiver has already and drops by its sequence number (§10.3.2.14), acknowledging it
+//! anew; a frame whose every ACK was lost is given up by its sender and was delivered all the same.
 //!
 //! ```text
 //!   … DIFS | slots | data ———————— | SIFS | ACK | DIFS | slots | …
 //! ```
 //!
-//! Both directions of traffic share the medium, so that TCP's ACKs contend with its data. Each end queues
-//! its packets before one frame that is on its way.
+//! Both directions of traffic share the medium, so that TCP's ACKs contend with its data. Each end
+//! queues its packets before one frame that is on its way.
 //!
-//! Simplifications: everyone hears everyone; a collision destroys all frames in it; after a failed frame
-//! everyone waits for as long as an ACK would have taken (in the standard the sender waits for its ACK timeout
-//! and the others for EIFS, of about that length); the rate is chosen once, for the received power, and not
-//! by sampling.
+//! Simplifications: everyone hears everyone; a collision destroys all frames in it; after a failed
+//! frame everyone waits for as long as an ACK would have taken (in the standard the sender waits
+//! for its ACK timeout and the others for EIFS, of about that length); the rate is chosen once, for
+//! the received power, and not by sampling.
 //!
 //! Sources: IEEE 802.11-2016, §10.3 and §18; Bianchi 2000; Jun, Peddabachagari and Sichitiu 2003.
 
@@ -58,8 +59,8 @@ pub enum RateChoice {
 pub struct WifiSpec {
     /// Its name; the directions are called `name:down` and `name:up`.
     pub name: String,
-    /// Power received at the station and at the access point, dBm. It decides which data frames are received
-    /// in error, and which ACKs on the opposite way.
+    /// Power received at the station and at the access point, dBm. It decides which data frames are
+    /// received in error, and which ACKs on the opposite way.
     pub received_dbm: [f64; 2],
     /// Noise at the receivers, noise figure included, dBm.
     pub noise_dbm: f64,
@@ -259,7 +260,8 @@ impl Medium {
         self.stations[side].rate
     }
 
-    /// Fraction of frames for packets of `ip_bytes` bytes in direction `side` that are received in error.
+    /// Fraction of frames for packets of `ip_bytes` bytes in direction `side` that are received in
+    /// error.
     pub fn frame_error_rate(&self, side: usize, ip_bytes: u32) -> f64 {
         1.0 - self.success_rate(side, ip_bytes + MAC_BYTES)
     }
@@ -393,7 +395,8 @@ impl Medium {
         }
     }
 
-    /// The frame of station `index` is off the air; says whether it was received, and so an ACK sent.
+    /// The frame of station `index` is off the air; says whether it was received, and so an ACK
+    /// sent.
     fn end_frame(
         &mut self,
         index: usize,
@@ -414,7 +417,8 @@ impl Medium {
         self.counters.given_up += u64::from(is_given_up);
         self.counters.acks_lost += u64::from(is_received && !is_acknowledged);
         self.counters.duplicates += u64::from(is_received && !is_new);
-        // What becomes of a packet is said once: when it is received first, or when it is given up unseen.
+        // What becomes of a packet is said once: when it is received first, or when it is given up
+        // unseen.
         let is_lost = is_given_up && !frame.is_delivered;
         if let Some(packet) = frame.packet.filter(|_| is_new || is_lost) {
             outcomes[index] = Some(Outcome {
@@ -438,7 +442,8 @@ impl Medium {
     }
 }
 
-/// Probability that all bits of a frame of `bytes` bytes are decoded, from the logarithm of that of one.
+/// Probability that all bits of a frame of `bytes` bytes are decoded, from the logarithm of that of
+/// one.
 fn decoded(ln_bit_success: f64, bytes: u32) -> f64 {
     (ln_bit_success * f64::from(8 * bytes + 22)).exp()
 }

@@ -1,17 +1,18 @@
 //! The OFDM physical layer of 802.11g: rates, times on the air and frame errors.
 //!
-//! A frame of L bytes takes 20 µs of preamble and SIGNAL field, ⌈(16 + 6 + 8 L) / N_DBPS⌉ symbols of 4 µs,
-//! and 6 µs of signal extension.
+//! A frame of L bytes takes 20 µs of preamble and SIGNAL field, ⌈(16 + 6 + 8 L) / N_DBPS⌉ symbols
+//! of 4 µs, and 6 µs of signal extension.
 //!
 //! Frame errors follow from the signal-to-noise ratio in three steps: the bit error rate p of the
-//! constellation in white noise with Gray mapping (nearest neighbours only); the probability Pᵤ that a
-//! hard-decision Viterbi decoder leaves the right path at a given bit, bounded from above by the union over
-//! the first ten distances of the code's spectrum, Σ a_d P_d(p); and independence over the frame's bits,
-//! PER = 1 − (1 − Pᵤ)^bits. With noise at −95 dBm, 10 % of 1500-byte frames are lost at about −92 dBm for
-//! 6 Mbit/s and −73 dBm for 54 Mbit/s, where the data sheets of good receivers have it.
+//! constellation in white noise with Gray mapping (nearest neighbours only); the probability Pᵤ
+//! that a hard-decision Viterbi decoder leaves the right path at a given bit, bounded from above by
+//! the union over the first ten distances of the code's spectrum, Σ a_d P_d(p); and independence
+//! over the frame's bits, PER = 1 − (1 − Pᵤ)^bits. With noise at −95 dBm, 10 % of 1500-byte frames
+//! are lost at about −92 dBm for 6 Mbit/s and −73 dBm for 54 Mbit/s, where the data sheets of good
+//! receivers have it.
 //!
-//! Sources: IEEE 802.11-2016, §17 and §18; Proakis, "Digital Communications", 4th ed., §5.2 and §8.2;
-//! spectra of the punctured codes: Haccoun and Bégin 1989.
+//! Sources: IEEE 802.11-2016, §17 and §18; Proakis, "Digital Communications", 4th ed., §5.2 and
+//! §8.2; spectra of the punctured codes: Haccoun and Bégin 1989.
 
 use statrs::function::erf::erfc;
 use trammel_core::time::Time;
@@ -184,7 +185,8 @@ impl OfdmRate {
     }
 }
 
-/// Probability that a path at Hamming distance `distance` is preferred where bits are wrong with `p`.
+/// Probability that a path at Hamming distance `distance` is preferred where bits are wrong with
+/// `p`.
 fn wrong_path(distance: u32, p: f64) -> f64 {
     let mut choose = 1.0;
     let mut sum = 0.0;
@@ -229,7 +231,8 @@ mod tests {
                 assert!((0.0..=1.0).contains(&per(&pair[0], 1536)));
             }
         }
-        // 9 Mbit/s needs more power than 12 on white noise, which is known; all others are in order.
+        // 9 Mbit/s needs more power than 12 on white noise, which is known; all others are in
+        // order.
         for (slow, fast) in [(0, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7)] {
             for snr in 2..26 {
                 let per = |rate: usize| RATES[rate].frame_error_rate(f64::from(snr), 1536);

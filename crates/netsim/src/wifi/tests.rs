@@ -57,7 +57,8 @@ fn one_saturated_station_reaches_the_theoretical_maximum() {
     }
 }
 
-/// Probability of a collision for a frame among `n` saturated stations (Bianchi 2000, equations 7 and 9).
+/// Probability of a collision for a frame among `n` saturated stations (Bianchi 2000, equations 7
+/// and 9).
 fn bianchi(n: i32, window: f64, stages: i32) -> f64 {
     let send = |p: f64| {
         2.0 * (1.0 - 2.0 * p)
@@ -140,7 +141,8 @@ fn a_lost_ack_repeats_a_frame_that_the_receiver_has_already() {
     let received = saturate(&mut medium, [true, false], Time::from_secs(60))[0];
     let c = medium.counters;
     assert_eq!((c.errors, c.collided), (0, 0), "every data frame is heard");
-    // Every transmission is received and acknowledged; the ACKs get lost as often as the power says.
+    // Every transmission is received and acknowledged; the ACKs get lost as often as the power
+    // says.
     let lost = c.acks_lost as f64 / c.transmissions as f64;
     assert!((lost / per - 1.0).abs() < 0.05, "{lost}, {per}");
     // Each frame is handed up once, and every other transmission of it is a duplicate.

@@ -181,7 +181,8 @@ fn link(
 fn stack(rng: &mut Rng, story: &mut String) -> Stack {
     let name = *pick(rng, Stack::PRESETS);
     let mut stack = Stack::preset(name).expect("listed");
-    // Recovery without SACK repairs one loss a round trip: a window of tens of thousands would take hours.
+    // Recovery without SACK repairs one loss a round trip: a window of tens of thousands would take
+    // hours.
     stack.cwnd_clamp = 2000;
     *story += &format!(" {name}");
     if rng.chance(0.2) {

@@ -1,7 +1,8 @@
 //! Assertions: what stands between `%{` and `}%`.
 //!
-//! The original hands these lines to Python. What scripts use of it is small: assertions over the fields of
-//! `tcp_info`, variables, prints. That part is read here; whatever goes beyond it is refused by name.
+//! The original hands these lines to Python. What scripts use of it is small: assertions over the
+//! fields of `tcp_info`, variables, prints. That part is read here; whatever goes beyond it is
+//! refused by name.
 //!
 //! | statement | meaning |
 //! | --- | --- |
@@ -19,7 +20,8 @@ use crate::script::{Place, ReadError};
 use expression::Expression;
 use token::{Token, tokens};
 
-/// Words of one statement at most: an expression of so many is evaluated without exhausting a stack.
+/// Words of one statement at most: an expression of so many is evaluated without exhausting a
+/// stack.
 const MOST_TOKENS: usize = 500;
 
 /// A statement of a block.
@@ -42,7 +44,8 @@ enum Kind {
 /// Reads a block that begins at `place`.
 ///
 /// # Errors
-/// [`ReadError::Malformed`] where it is no Python that scripts use; [`ReadError::OutOfScope`] for its keywords.
+/// [`ReadError::Malformed`] where it is no Python that scripts use; [`ReadError::OutOfScope`] for
+/// its keywords.
 pub(crate) fn read(text: &str, place: Place) -> Result<Vec<Statement>, ReadError> {
     let mut statements = Vec::new();
     for (line, text) in lines(text) {
@@ -65,8 +68,8 @@ pub(crate) fn read(text: &str, place: Place) -> Result<Vec<Statement>, ReadError
     Ok(statements)
 }
 
-/// The statements of a block with the number of the line on which each begins: comments go, a backslash
-/// joins lines, a semicolon parts statements.
+/// The statements of a block with the number of the line on which each begins: comments go, a
+/// backslash joins lines, a semicolon parts statements.
 fn lines(text: &str) -> Vec<(u32, String)> {
     let mut found = Vec::new();
     let (mut begin, mut line) = (0, 0);
@@ -161,8 +164,8 @@ fn kind(tokens: &[Token], place: Place) -> Result<Kind, ReadError> {
 }
 
 impl Statement {
-    /// Carries the statement out; `lookup` knows the fields of `tcp_info` and its constants. A line to print
-    /// comes back where there is one.
+    /// Carries the statement out; `lookup` knows the fields of `tcp_info` and its constants. A line
+    /// to print comes back where there is one.
     ///
     /// # Errors
     /// [`Fault`]: it does not hold, or uses what is not known.

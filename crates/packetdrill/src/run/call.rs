@@ -1,7 +1,7 @@
 //! System calls.
 //!
-//! A call that would block is tried again after whatever happens, until it returns; so each function here
-//! may be called more than once and changes nothing before it is done.
+//! A call that would block is tried again after whatever happens, until it returns; so each
+//! function here may be called more than once and changes nothing before it is done.
 
 use super::socket::{Role, Socket};
 use super::{Runner, Stop, option};

@@ -1,12 +1,13 @@
 //! What left against what the script expected.
 //!
-//! A kernel hands its device super-segments and cuts them later; ours are those of the wire. A line that
-//! expects more bytes than one segment carries is therefore met by consecutive segments of just those bytes,
-//! all but the last of them full, each with the header that the line asks for: FIN on the last, CWR on the
-//! first, as segmentation leaves them. `--strict_segments` asks for one segment.
+//! A kernel hands its device super-segments and cuts them later; ours are those of the wire. A line
+//! that expects more bytes than one segment carries is therefore met by consecutive segments of
+//! just those bytes, all but the last of them full, each with the header that the line asks for:
+//! FIN on the last, CWR on the first, as segmentation leaves them. `--strict_segments` asks for one
+//! segment.
 //!
-//! PSH is not compared: RFC 9293 §3.9.1.2 leaves its setting to the sender, Linux sets it by the size of its
-//! super-segments, and our TCP, which carries no payload, does not set it.
+//! PSH is not compared: RFC 9293 §3.9.1.2 leaves its setting to the sender, Linux sets it by the
+//! size of its super-segments, and our TCP, which carries no payload, does not set it.
 
 use super::host::Sent;
 use super::wire::Wire;

@@ -26,8 +26,8 @@ pub(super) struct Sent {
     pub(super) segment: Segment,
 }
 
-/// Connections in the order of their making. What arrives is for the last of them, as scripts have one at
-/// a time, or opens another where somebody listens.
+/// Connections in the order of their making. What arrives is for the last of them, as scripts have
+/// one at a time, or opens another where somebody listens.
 pub(super) struct Host {
     pub(super) now: Time,
     pub(super) ends: Vec<End>,

@@ -7,8 +7,8 @@ use trammel_tcp::connection::{Connection, Info, State};
 /// A field: its name after `tcpi_`, and its value.
 type Field = (&'static str, fn(&Connection, &Info) -> u64);
 
-/// The fields that have a meaning here. Times are in the units of `tcp_info`: those since something happened
-/// in ms, all others in µs.
+/// The fields that have a meaning here. Times are in the units of `tcp_info`: those since something
+/// happened in ms, all others in µs.
 const FIELDS: &[Field] = &[
     ("advmss", |_, info| info.advmss.into()),
     ("backoff", |_, info| info.backoff.into()),
@@ -67,7 +67,8 @@ const CONSTANTS: &[(&str, i64)] = &[
     ("TCP_CLOSING", 11),
 ];
 
-/// The value of `name` for a connection; nothing where it is not known or there is no connection yet.
+/// The value of `name` for a connection; nothing where it is not known or there is no connection
+/// yet.
 pub(super) fn value(name: &str, connection: Option<&Connection>, now: Time) -> Option<i64> {
     if let Some((_, value)) = CONSTANTS.iter().find(|(known, _)| *known == name) {
         return Some(*value);

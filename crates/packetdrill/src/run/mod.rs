@@ -1,9 +1,9 @@
 //! Runs a script against our TCP, in virtual time.
 //!
-//! Nothing waits: the clock goes from event to event and from timer to timer. What a connection sends is
-//! queued with its time; a line that expects a segment takes the first that was not looked at, or lets the
-//! clock run until there is one or it is too late for it. So, as in the original, a segment that is sent
-//! and that no line expects is an error as soon as a line expects another one.
+//! Nothing waits: the clock goes from event to event and from timer to timer. What a connection
+//! sends is queued with its time; a line that expects a segment takes the first that was not looked
+//! at, or lets the clock run until there is one or it is too late for it. So, as in the original, a
+//! segment that is sent and that no line expects is an error as soon as a line expects another one.
 //!
 //! | file | concern |
 //! | --- | --- |
@@ -73,8 +73,8 @@ pub struct Report {
     pub trace: Vec<String>,
 }
 
-/// Runs the script `text`. `files` reads what its commands name, such as `../common/defaults.sh`; nothing
-/// else is looked at outside the text, and no command is executed.
+/// Runs the script `text`. `files` reads what its commands name, such as `../common/defaults.sh`;
+/// nothing else is looked at outside the text, and no command is executed.
 ///
 /// # Errors
 /// [`ReadError::Malformed`] where the script is not in the language.
@@ -297,8 +297,8 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Whether the last connection is half closed and its other half has no reader: a kernel resets it when
-    /// more data comes.
+    /// Whether the last connection is half closed and its other half has no reader: a kernel resets
+    /// it when more data comes.
     fn nobody_reads(&self) -> bool {
         let end = self.host.ends.len() - 1;
         let state = self.host.ends[end].connection.state();
@@ -464,8 +464,8 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Opens a descriptor. The script's are names, which a later call may take again; where it expects none
-    /// it is the lowest that is free.
+    /// Opens a descriptor. The script's are names, which a later call may take again; where it
+    /// expects none it is the lowest that is free.
     fn open(&mut self, wanted: Option<i64>, socket: Socket) -> i64 {
         let is_free = |fd: &i64| !self.sockets.contains_key(fd);
         let wanted = wanted.filter(|fd| *fd >= 0);

@@ -17,7 +17,8 @@ struct Entry {
     get: Option<Get>,
 }
 
-/// The options that are known. Addresses, routes and the type of service change nothing in virtual time.
+/// The options that are known. Addresses, routes and the type of service change nothing in virtual
+/// time.
 const OPTIONS: &[Entry] = &[
     Entry {
         level: "SOL_IP",

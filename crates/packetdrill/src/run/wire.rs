@@ -1,9 +1,10 @@
-//! Between a script's notation and our segments: sequence numbers, timestamps, the layout of options.
+//! Between a script's notation and our segments: sequence numbers, timestamps, the layout of
+//! options.
 //!
-//! Sequence numbers in a script are relative to the initial ones; only SYNs bring their own, and what
-//! acknowledges a SYN in another counts from it.
-//! Our timestamps are whatever our clock says: the first value that a script expects fixes what it calls by
-//! that name, so that an echo of it can be given back to us.
+//! Sequence numbers in a script are relative to the initial ones; only SYNs bring their own, and
+//! what acknowledges a SYN in another counts from it.
+//! Our timestamps are whatever our clock says: the first value that a script expects fixes what it
+//! calls by that name, so that an echo of it can be given back to us.
 
 use crate::script::{SegmentLine, TcpOption};
 use trammel_tcp::segment::{Ecn, Flags, Options, SackBlock, Segment};
@@ -106,8 +107,8 @@ impl Wire {
         }
     }
 
-    /// The options of one of our segments as Linux lays them out: timestamps beside SACK-permitted or after
-    /// two NOPs, SACK blocks after two NOPs, a window scale after one.
+    /// The options of one of our segments as Linux lays them out: timestamps beside SACK-permitted
+    /// or after two NOPs, SACK blocks after two NOPs, a window scale after one.
     fn layout(&self, segment: &Segment) -> Vec<TcpOption> {
         use TcpOption::{Nop, SackPermitted, WindowScale};
         let Options {

@@ -1,7 +1,8 @@
-//! A place in the text of a script: what comes next, taken character by character or token by token.
+//! A place in the text of a script: what comes next, taken character by character or token by
+//! token.
 //!
-//! What a dot or a sign means depends on where it stands (`.` is a flag, `.1` a time, `...` an ellipsis), so
-//! the parser asks for what it expects instead of being handed tokens.
+//! What a dot or a sign means depends on where it stands (`.` is a flag, `.1` a time, `...` an
+//! ellipsis), so the parser asks for what it expects instead of being handed tokens.
 
 use super::{Place, ReadError};
 use trammel_core::time::Time;

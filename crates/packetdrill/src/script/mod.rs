@@ -1,7 +1,7 @@
 //! What a script says: options, a set-up command, and events in the order of time.
 //!
-//! The language is packetdrill's (Cardwell et al., "packetdrill: Scriptable Network Stack Testing, from
-//! Sockets to Packets", USENIX ATC 2013). One event is a time and an action:
+//! The language is packetdrill's (Cardwell et al., "packetdrill: Scriptable Network Stack Testing,
+//! from Sockets to Packets", USENIX ATC 2013). One event is a time and an action:
 //!
 //! ```text
 //! +.1 < . 1:1(0) ack 1001 win 257            a segment that arrives
@@ -181,8 +181,9 @@ impl Script {
     /// Reads a script.
     ///
     /// # Errors
-    /// [`ReadError::Malformed`] where it is not in the language, [`ReadError::OutOfScope`] where it uses
-    /// what this crate does not model, such as UDP or fast open. The first of them in the script's order.
+    /// [`ReadError::Malformed`] where it is not in the language, [`ReadError::OutOfScope`] where it
+    /// uses what this crate does not model, such as UDP or fast open. The first of them in the
+    /// script's order.
     pub fn read(text: &str) -> Result<Script, ReadError> {
         parse::script(text)
     }

@@ -1,4 +1,5 @@
-//! What the tests against the kernel share: one connection, from its opening to the end of both directions.
+//! What the tests against the kernel share: one connection, from its opening to the end of both
+//! directions.
 #![allow(dead_code, clippy::print_stdout)]
 
 pub(crate) mod tap;
@@ -172,7 +173,8 @@ pub(crate) fn talk(stream: &TcpStream, to_us: u64) -> (u64, u64, TcpInfo) {
     (came, wrong, tcp::info(stream).expect("the socket is there"))
 }
 
-/// What the kernel of a namespace counts of TCP (`/proc/net/snmp` and `netstat`), by name; zeros are left out.
+/// What the kernel of a namespace counts of TCP (`/proc/net/snmp` and `netstat`), by name; zeros
+/// are left out.
 pub(crate) fn kernel_counters(kernel: &Namespace) -> BTreeMap<String, u64> {
     let read = |file: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{file}"));
     let text = kernel.run(|| Ok::<_, std::io::Error>(read("snmp")? + &read("netstat")?));

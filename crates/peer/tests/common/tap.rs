@@ -1,6 +1,7 @@
 //! A namespace whose kernel is on one end of a TAP, and a host of ours on the other.
 //!
-//! The kernel has 10.0.0.1, the host 10.0.0.2; they find each other by ARP. Nothing leaves the namespace.
+//! The kernel has 10.0.0.1, the host 10.0.0.2; they find each other by ARP. Nothing leaves the
+//! namespace.
 #![allow(dead_code)] // Each program uses its part.
 
 use std::io;

@@ -190,7 +190,8 @@ fn min_not_zero(a: i32, b: i32) -> i32 {
 
 /// exp(−`micros` × 10⁻⁶) × (2³² − 1), by integers.
 ///
-/// The lowest eight bits act linearly; each higher bit multiplies by exp(−2.56 × 10⁻⁴ × 2ⁱ) in 65536ths.
+/// The lowest eight bits act linearly; each higher bit multiplies by exp(−2.56 × 10⁻⁴ × 2ⁱ) in
+/// 65536ths.
 fn negative_exponential(micros: u32) -> u32 {
     const FACTORS: [u64; 16] = [
         65519, 65502, 65469, 65402, 65268, 65002, 64471, 63423, 61379, 57485, 50424, 38796, 22966,
@@ -409,8 +410,8 @@ impl CongestionControl for Cdg {
             return;
         }
         let s = &mut self.state;
-        // A single segment acknowledged after pairs may have waited for the receiver's timer: it counts
-        // only where it is smaller still (Hayes, CAIA report 100219A).
+        // A single segment acknowledged after pairs may have waited for the receiver's timer: it
+        // counts only where it is smaller still (Hayes, CAIA report 100219A).
         if tp.sacked_out == 0 {
             if sample.pkts_acked == 1 && s.delack > 0 {
                 s.rtt.min = s.rtt.min.min(sample.rtt_us);

@@ -232,8 +232,8 @@ impl HyStart {
 /// Time that a sender may spend on four super-segments at its pacing rate, at most a millisecond.
 fn super_segment_us(tp: &Tp) -> u64 {
     let rate = if tp.pacing_rate == u64::MAX {
-        // Linux keeps a pacing rate for connections that are not paced too: twice the window a round
-        // trip in slow start, 1.2 times from half of `ssthresh` on.
+        // Linux keeps a pacing rate for connections that are not paced too: twice the window a
+        // round trip in slow start, 1.2 times from half of `ssthresh` on.
         let percent = if tp.snd_cwnd < tp.snd_ssthresh / 2 {
             200
         } else {
@@ -525,8 +525,8 @@ mod tests {
 
     #[test]
     fn follows_the_kernel_through_an_epoch() {
-        // Linux 6.12 at 100 Mbit/s over 50 ms: seconds after a recovery, and the window then. The loss
-        // before had left 610 segments, this one came at 832.
+        // Linux 6.12 at 100 Mbit/s over 50 ms: seconds after a recovery, and the window then. The
+        // loss before had left 610 segments, this one came at 832.
         const KERNEL: [(f64, u32); 9] = [
             (0.39, 603),
             (0.89, 625),

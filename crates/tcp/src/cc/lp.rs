@@ -91,7 +91,8 @@ impl Lp {
         }
         self.remote_ref = tp.rcv_tsval;
         self.local_ref = tp.rcv_tsecr;
-        // The fraction is lost between two samples, as in the kernel: small errors upwards do not count.
+        // The fraction is lost between two samples, as in the kernel: small errors upwards do not
+        // count.
         self.remote_hz = (scaled >> 6) as u32;
     }
 
@@ -162,7 +163,8 @@ impl CongestionControl for Lp {
         if self.within_threshold() {
             return;
         }
-        // The range starts anew around the present delay, or a changed route would be taken for a queue.
+        // The range starts anew around the present delay, or a changed route would be taken for a
+        // queue.
         self.owd_min = self.sowd >> 3;
         self.owd_max = self.sowd >> 2;
         self.owd_max_reserve = self.sowd >> 2;
@@ -188,8 +190,8 @@ mod tests {
     use super::*;
     use trammel_core::rng::Rng;
 
-    /// ACKs 20 ms apart over `delays_ms`, with a peer whose clock is `offset` ahead; returns the window
-    /// after each.
+    /// ACKs 20 ms apart over `delays_ms`, with a peer whose clock is `offset` ahead; returns the
+    /// window after each.
     fn run(offset: u32, delays_ms: impl Iterator<Item = u32>) -> Vec<u32> {
         let mut tp = Tp::new(1000, 1448, Rng::new(1, "flow"));
         tp.snd_ssthresh = 10;
@@ -213,8 +215,8 @@ mod tests {
             .collect()
     }
 
-    /// 25 ms at first, then a queue that grows by 1 ms an ACK, slowly enough to leave the estimate of
-    /// the peer's clock alone.
+    /// 25 ms at first, then a queue that grows by 1 ms an ACK, slowly enough to leave the estimate
+    /// of the peer's clock alone.
     fn rising_queue() -> impl Iterator<Item = u32> {
         std::iter::repeat_n(25, 50).chain(25..75)
     }

@@ -519,8 +519,8 @@ mod tests {
         assert!(!cc.allow_growth);
     }
 
-    /// Linux 6.12 over 100 Mbit/s and 50 ms leaves slow start at 40 segments for an ssthresh of 29 and
-    /// then grows by one a round trip.
+    /// Linux 6.12 over 100 Mbit/s and 50 ms leaves slow start at 40 segments for an ssthresh of 29
+    /// and then grows by one a round trip.
     #[test]
     fn leaves_the_first_slow_start_as_linux_does() {
         const US_PER_FRAME: f64 = 1514.0 * 0.08;

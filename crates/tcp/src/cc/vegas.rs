@@ -76,7 +76,8 @@ pub static ENTRY: Entry = Entry {
 /// The value of a minimum before its first sample.
 pub(crate) const NO_RTT: u32 = 0x7fff_ffff;
 
-/// Round-trip times by rounds, where a round ends when data sent after its beginning is acknowledged.
+/// Round-trip times by rounds, where a round ends when data sent after its beginning is
+/// acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RttRound {
     /// Smallest round trip since the creation, µs.
@@ -191,7 +192,8 @@ impl Vegas {
 
     /// The decision at the end of a round.
     fn end_round(&mut self, tp: &mut Tp, acked: u32) {
-        // With one or two samples the minimum may be a delayed ACK's, which says nothing of the queue.
+        // With one or two samples the minimum may be a delayed ACK's, which says nothing of the
+        // queue.
         if self.rtt.cnt_rtt <= 2 {
             tp.reno_cong_avoid(acked);
             return;
@@ -218,7 +220,8 @@ impl Vegas {
     }
 }
 
-/// The threshold that a restart would keep: three quarters of the window at least, outside a reduction.
+/// The threshold that a restart would keep: three quarters of the window at least, outside a
+/// reduction.
 pub(crate) fn current_ssthresh(tp: &Tp) -> u32 {
     if matches!(tp.ca_state, CaState::Cwr | CaState::Recovery) {
         tp.snd_ssthresh
@@ -229,7 +232,8 @@ pub(crate) fn current_ssthresh(tp: &Tp) -> u32 {
 
 impl CongestionControl for Vegas {
     fn init(&mut self, tp: &mut Tp) {
-        // Differs from Linux 2.6.22, whose first round begins at sequence number 0 wherever the stream does.
+        // Differs from Linux 2.6.22, whose first round begins at sequence number 0 wherever the
+        // stream does.
         self.last_round = (tp.snd_nxt, tp.snd_cwnd);
         self.rtt = RttRound::new();
         self.rtt.enable(tp);

@@ -81,7 +81,8 @@ impl Veno {
 
 impl CongestionControl for Veno {
     fn init(&mut self, _tp: &mut Tp) {
-        // The count of samples survives a restart: only the first two of a connection are distrusted.
+        // The count of samples survives a restart: only the first two of a connection are
+        // distrusted.
         self.rtt.base_rtt = NO_RTT;
         self.rtt.min_rtt = NO_RTT;
         self.is_growth_due = true;

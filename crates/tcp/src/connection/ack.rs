@@ -14,15 +14,15 @@ use trammel_core::time::Time;
 const MIN_RTT_WINDOW_MS: u64 = 300_000;
 
 impl Connection {
-    /// Processes the acknowledgement in a segment of an open connection. False where it cannot be true:
-    /// then nothing of the segment counts.
+    /// Processes the acknowledgement in a segment of an open connection. False where it cannot be
+    /// true: then nothing of the segment counts.
     pub(super) fn on_ack(&mut self, now: Time, segment: &Segment) -> bool {
         self.counters.acks_received += 1;
         let ack = segment.ack;
         let una = self.tp.snd_una;
         if !self.is_possible_ack(ack) {
-            // RFC 9293 §3.10.7.4 answers an ACK of what was never sent; Linux, while the connection is open,
-            // drops it in silence.
+            // RFC 9293 §3.10.7.4 answers an ACK of what was never sent; Linux, while the connection
+            // is open, drops it in silence.
             let is_dropped = after(ack, self.tp.snd_nxt)
                 && self.state == State::Established
                 && self.stack.ack_policy == AckPolicy::Linux;
@@ -90,7 +90,8 @@ impl Connection {
             self.tp.delivered_ce += u64::from(news.delivered);
             self.rate.sample.delivered_ce = i64::from(news.delivered);
         }
-        // Linux predicts the whole header of an ACK: another window or any option leads to the slow path.
+        // Linux predicts the whole header of an ACK: another window or any option leads to the slow
+        // path.
         let is_predicted = segment.sack_count == 0 && !window_changed && !echo;
         let fast_path = news.advanced && is_predicted;
         let flags = AckFlags {
@@ -180,7 +181,8 @@ impl Connection {
         if self.board.head() >= highest_before {
             let clean = self.board.clean_until(ack);
             if clean > 0 {
-                // The common case: sent once, in order, never in doubt. Only the first and the last count.
+                // The common case: sent once, in order, never in doubt. Only the first and the last
+                // count.
                 let first = self.board.head();
                 let last = first + clean - 1;
                 let newest = *self.board.get(last);
@@ -275,7 +277,8 @@ impl Connection {
                 self.note_reordering_below(low, highest_before);
             }
         } else if sack_rtt.0 >= 0 {
-            // Data sent after the head was last sent has arrived: the timer need not run from the head.
+            // Data sent after the head was last sent has arrived: the timer need not run from the
+            // head.
             if let Some(head) = self.board.front()
                 && sack_rtt.0 > i64::from(now.wrapping_sub(head.tx_us))
             {

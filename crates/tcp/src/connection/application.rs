@@ -16,22 +16,23 @@ impl Connection {
         self.output.new_data = true;
     }
 
-    /// As [`write`](Connection::write) of an application that says that more follows (`MSG_MORE`): what does
-    /// not fill a segment waits for the next write or ACK, a retransmission timeout at most.
+    /// As [`write`](Connection::write) of an application that says that more follows (`MSG_MORE`):
+    /// what does not fill a segment waits for the next write or ACK, a retransmission timeout at
+    /// most.
     pub fn write_more(&mut self, bytes: u64) {
         self.write(bytes);
         self.app.has_more = true;
     }
 
-    /// Sends full segments only until it is called with false (`TCP_CORK`); what does not fill one waits a
-    /// retransmission timeout at most.
+    /// Sends full segments only until it is called with false (`TCP_CORK`); what does not fill one
+    /// waits a retransmission timeout at most.
     pub fn set_cork(&mut self, cork: bool) {
         self.app.is_corked = cork;
         self.output.new_data |= !cork;
     }
 
-    /// Turns Nagle's algorithm on or off (RFC 9293 §3.7.4; `TCP_NODELAY`). What is held back goes at once
-    /// where it is turned off, a cork notwithstanding.
+    /// Turns Nagle's algorithm on or off (RFC 9293 §3.7.4; `TCP_NODELAY`). What is held back goes
+    /// at once where it is turned off, a cork notwithstanding.
     pub fn set_nagle(&mut self, nagle: bool) {
         self.stack.nagle = nagle;
         self.app.pushes |= !nagle;
@@ -76,7 +77,8 @@ impl Connection {
         bytes
     }
 
-    /// Whether the application can write no more: it has closed its side, or the connection is over.
+    /// Whether the application can write no more: it has closed its side, or the connection is
+    /// over.
     pub fn is_writing_over(&self) -> bool {
         self.app.closed || self.app.fin_sent || self.state == State::Closed
     }

@@ -1,10 +1,10 @@
 //! Segmentation offload: a sender that works in super-segments gathers them before it sends.
 //!
-//! With TSO the stack hands the device up to 64 KB at once, sized to a millisecond of the pacing rate and
-//! more on short paths (autosizing). While an ACK is sure to come soon it waits until such a burst fits
-//! the window, or a third of the window does. On the wire the packets are the same, only closer together.
-//! Where segments are paced it is bursts that are: all of one leaves at once, and the pause after it is that of
-//! all of its bytes.
+//! With TSO the stack hands the device up to 64 KB at once, sized to a millisecond of the pacing
+//! rate and more on short paths (autosizing). While an ACK is sure to come soon it waits until such
+//! a burst fits the window, or a third of the window does. On the wire the packets are the same,
+//! only closer together. Where segments are paced it is bursts that are: all of one leaves at once,
+//! and the pause after it is that of all of its bytes.
 //!
 //! Source: Linux `tcp_tso_autosize` and `tcp_tso_should_defer` as documented by their sysctls
 //! (`tcp_tso_win_divisor`, `tcp_tso_rtt_log`, `tcp_min_tso_segs`).

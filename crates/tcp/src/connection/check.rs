@@ -1,7 +1,7 @@
 //! Recounts, in debug builds, what a connection keeps count of as it goes.
 //!
-//! A small window is recounted after every event, a large one after one event in 64, so that the cost
-//! stays in proportion.
+//! A small window is recounted after every event, a large one after one event in 64, so that the
+//! cost stays in proportion.
 
 use super::Connection;
 use super::parts::status::State;

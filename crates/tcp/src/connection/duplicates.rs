@@ -24,12 +24,14 @@ impl Connection {
         }
     }
 
-    /// Without SACK: how many segments may have left the network out of order; one at least is missing.
+    /// Without SACK: how many segments may have left the network out of order; one at least is
+    /// missing.
     pub(super) fn most_duplicates(&self) -> u32 {
         self.tp.packets_out.saturating_sub(self.tp.lost_out.max(1))
     }
 
-    /// Without SACK: segments acknowledged are no longer counted as having left the network out of order.
+    /// Without SACK: segments acknowledged are no longer counted as having left the network out of
+    /// order.
     pub(super) fn take_duplicates_back(&mut self, acked: u32, news: &AckNews) {
         if acked == 0 {
             return;

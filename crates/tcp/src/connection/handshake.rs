@@ -229,7 +229,8 @@ impl Connection {
         }
         if segment.flags.has(Flags::SYN) {
             let asks = segment.flags.has(Flags::ECE) && segment.flags.has(Flags::CWR);
-            // A SYN that is ECN-capable is not by RFC 3168: its sender's variant needs a peer of its own kind.
+            // A SYN that is ECN-capable is not by RFC 3168: its sender's variant needs a peer of
+            // its own kind.
             let is_by_rfc = segment.ecn == Ecn::NotEct;
             self.tp.ecn_ok = asks && ((self.stack.ecn && is_by_rfc) || self.cc.needs_ecn());
             self.take_syn_options(segment);
@@ -258,7 +259,8 @@ impl Connection {
             let agrees = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
             self.tp.ecn_ok = agrees && (self.stack.ecn || self.cc.needs_ecn());
             self.establish(segment);
-            // On its own, as the kernel does it: the application learns of the connection after that.
+            // On its own, as the kernel does it: the application learns of the connection after
+            // that.
             self.output.extra_ack = Some(self.pure_ack(now));
             self.output.rare = true;
         } else {

@@ -9,8 +9,9 @@ use crate::cc::{CongestionControl, Tp};
 use crate::stack::Stack;
 use trammel_core::time::Time;
 
-/// A snapshot of a connection, its fields named after `tcp_info` (tcp(7), `TCP_INFO`) without their prefix
-/// `tcpi_`. What [`Tp`](crate::cc::Tp) and [`Counters`](super::Counters) show already is not repeated.
+/// A snapshot of a connection, its fields named after `tcp_info` (tcp(7), `TCP_INFO`) without their
+/// prefix `tcpi_`. What [`Tp`](crate::cc::Tp) and [`Counters`](super::Counters) show already is not
+/// repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Info {
     /// Timeouts in a row without an answer.
@@ -23,7 +24,8 @@ pub struct Info {
     pub timestamps: bool,
     /// SACK was agreed on.
     pub sack: bool,
-    /// Window scale that the peer asked for and the one that we asked for; both are 0 where none was agreed on.
+    /// Window scale that the peer asked for and the one that we asked for; both are 0 where none
+    /// was agreed on.
     pub wscale: (u8, u8),
     /// The largest segment that the peer was seen to send, payload bytes.
     pub rcv_mss: u32,
@@ -91,7 +93,8 @@ impl Connection {
         self.receiver.bytes_held()
     }
 
-    /// The end of the microsecond in which payload last came, or in which the handshake ended where none did.
+    /// The end of the microsecond in which payload last came, or in which the handshake ended where
+    /// none did.
     pub fn last_data(&self) -> Time {
         Time::from_us(self.receiver.last_data_us() + 1)
     }

@@ -136,8 +136,8 @@ impl Connection {
         None
     }
 
-    /// Finds losses after an ACK, by the stack's method. Returns whether a retransmission was found lost
-    /// and whether the timer now waits for reordering to settle.
+    /// Finds losses after an ACK, by the stack's method. Returns whether a retransmission was found
+    /// lost and whether the timer now waits for reordering to settle.
     pub(super) fn identify_loss(&mut self, now: trammel_core::time::Time) -> bool {
         if self.board.is_empty() {
             return false;
@@ -224,7 +224,8 @@ impl Connection {
         self.tp.ca_state == CaState::Recovery
     }
 
-    /// RFC 6675 §4, `IsLost`: three segments SACKed above; without SACK the first hole alone (RFC 6582).
+    /// RFC 6675 §4, `IsLost`: three segments SACKed above; without SACK the first hole alone (RFC
+    /// 6582).
     fn mark_by_duplicates(&mut self) {
         if !self.handshake.sack {
             let head = self.board.head();

@@ -1,9 +1,9 @@
 //! One end of a TCP connection, without I/O (RFC 9293).
 //!
 //! The caller moves segments and time. [`Connection::on_segment`] takes in a segment, and
-//! [`Connection::on_timer`] is due at [`Connection::next_timer`]. After either of them, or after a call
-//! of the application's, the caller repeats [`Connection::poll_transmit`] until it returns nothing.
-//! Payload is counted, not carried.
+//! [`Connection::on_timer`] is due at [`Connection::next_timer`]. After either of them, or after a
+//! call of the application's, the caller repeats [`Connection::poll_transmit`] until it returns
+//! nothing. Payload is counted, not carried.
 //!
 //! | file | concern |
 //! | --- | --- |
@@ -76,8 +76,9 @@ use trammel_core::time::Time;
 
 /// One end of a connection.
 ///
-/// After every call the owner asks [`poll_transmit`](Connection::poll_transmit) until it returns nothing,
-/// and looks at [`next_timer`](Connection::next_timer) again. Two ends and ten milliseconds between them:
+/// After every call the owner asks [`poll_transmit`](Connection::poll_transmit) until it returns
+/// nothing, and looks at [`next_timer`](Connection::next_timer) again. Two ends and ten
+/// milliseconds between them:
 ///
 /// ```
 /// use std::collections::VecDeque;
@@ -201,8 +202,8 @@ impl Connection {
         }
     }
 
-    /// An end that will [`connect`](Connection::connect). Its initial sequence number is the first that
-    /// `rng` draws below 2³².
+    /// An end that will [`connect`](Connection::connect). Its initial sequence number is the first
+    /// that `rng` draws below 2³².
     pub fn client(stack: &Stack, cc: Box<dyn CongestionControl>, rng: Rng) -> Connection {
         Connection::new(stack, cc, rng)
     }
@@ -229,8 +230,8 @@ impl Connection {
             .min(self.pacing.timer)
     }
 
-    /// A timer is due: to be called once [`next_timer`](Connection::next_timer) is reached, earlier does no
-    /// harm.
+    /// A timer is due: to be called once [`next_timer`](Connection::next_timer) is reached, earlier
+    /// does no harm.
     pub fn on_timer(&mut self, now: Time) {
         self.read_clock(now);
         self.receiver.settle();

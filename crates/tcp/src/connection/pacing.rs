@@ -17,7 +17,8 @@ impl Connection {
         true
     }
 
-    /// A segment of `bytes` payload leaves: moves the pacing clock. Returns the instant it is stamped with.
+    /// A segment of `bytes` payload leaves: moves the pacing clock. Returns the instant it is
+    /// stamped with.
     #[inline]
     pub(super) fn pace(&mut self, now: Time, bytes: u32) -> u32 {
         if !self.tp.pacing {
@@ -34,12 +35,14 @@ impl Connection {
             gap -= (gap / 2).min(start - prior);
             self.pacing.until_ns += gap;
         }
-        // What leaves ahead of its turn, a probe or after a timeout, is stamped with the time all the same.
+        // What leaves ahead of its turn, a probe or after a timeout, is stamped with the time all
+        // the same.
         self.tp.now_us as u32
     }
 
-    /// Pacing rate in bytes/s: the variant's own, or the one that the kernel derives from the window
-    /// (twice the rate of the window in slow start, 1.2 times afterwards) and shows without using it.
+    /// Pacing rate in bytes/s: the variant's own, or the one that the kernel derives from the
+    /// window (twice the rate of the window in slow start, 1.2 times afterwards) and shows without
+    /// using it.
     pub fn pacing_rate(&self) -> u64 {
         let tp = &self.tp;
         if self.owns_window || tp.srtt_us == 0 {

@@ -7,7 +7,8 @@ use crate::scoreboard::mark;
 use crate::seq::after;
 
 impl Connection {
-    /// Segment `index` is delivered: it may end the rate sample (draft-ietf-ccwg-bbr, "UpdateRateSample").
+    /// Segment `index` is delivered: it may end the rate sample (draft-ietf-ccwg-bbr,
+    /// "UpdateRateSample").
     #[inline]
     pub(super) fn sample_delivery(&mut self, index: u64) {
         let sent = self.board.get_mut(index);

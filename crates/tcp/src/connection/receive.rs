@@ -8,8 +8,9 @@ use crate::seq::{after, before};
 use trammel_core::time::Time;
 
 impl Connection {
-    /// For a segment that comes. Those of one instant, as a token bucket lets them through, are taken in a microsecond apart, as by any
-    /// processor: else what answers the second would seem to RACK to have left with what answers the first.
+    /// For a segment that comes. Those of one instant, as a token bucket lets them through, are
+    /// taken in a microsecond apart, as by any processor: else what answers the second would seem
+    /// to RACK to have left with what answers the first.
     #[inline]
     fn read_clock_anew(&mut self, now: Time) {
         self.arrivals.before = if now == self.arrivals.at {
@@ -38,7 +39,8 @@ impl Connection {
         if self.handshake.timestamps {
             self.note_timestamp(segment);
         }
-        // A receiver of bulk data has nothing outstanding: the ACK in each segment says nothing new.
+        // A receiver of bulk data has nothing outstanding: the ACK in each segment says nothing
+        // new.
         let bulk = segment.len > 0
             && segment.sack_count == 0
             && segment.ack == self.tp.snd_una
@@ -57,8 +59,8 @@ impl Connection {
         }
     }
 
-    /// Whether a segment needs no more than its ACK and its data looked at: an ACK without other flags,
-    /// in the window, with the options agreed on.
+    /// Whether a segment needs no more than its ACK and its data looked at: an ACK without other
+    /// flags, in the window, with the options agreed on.
     #[inline]
     fn is_expected(&self, segment: &Segment) -> bool {
         let flags = segment.flags.0 & !Flags::PSH.0;
@@ -74,8 +76,9 @@ impl Connection {
 
     #[inline]
     pub(super) fn note_timestamp(&mut self, segment: &Segment) {
-        // RFC 7323 §4.3: only a segment that touches what was last acknowledged is echoed; and none whose ACK
-        // cannot be true, of which nothing counts. One that came late does not set the clock back.
+        // RFC 7323 §4.3: only a segment that touches what was last acknowledged is echoed; and none
+        // whose ACK cannot be true, of which nothing counts. One that came late does not set the
+        // clock back.
         if !after(segment.seq, self.receiver.rcv_wup)
             && !before(segment.ts_val, self.receiver.ts_recent)
             && self.is_possible_ack(segment.ack)
@@ -114,7 +117,8 @@ impl Connection {
         }
     }
 
-    /// The sender says that it has reduced its window (RFC 3168 §6.1.3). It may be so small that the sender waits for each ACK.
+    /// The sender says that it has reduced its window (RFC 3168 §6.1.3). It may be so small that
+    /// the sender waits for each ACK.
     pub(super) fn note_reduction(&mut self, segment: &Segment) {
         if self.tp.ecn_ok && segment.flags.has(Flags::CWR) {
             self.tp.ecn_demand_cwr = false;
@@ -122,7 +126,8 @@ impl Connection {
         }
     }
 
-    /// Congestion marks on a segment that came (RFC 3168 §6.1.3; RFC 8257 §3.2 through the variant).
+    /// Congestion marks on a segment that came (RFC 3168 §6.1.3; RFC 8257 §3.2 through the
+    /// variant).
     #[inline]
     pub(super) fn note_congestion_mark(&mut self, now: Time, segment: &Segment) {
         if !self.tp.ecn_ok {

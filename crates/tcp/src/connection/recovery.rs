@@ -21,8 +21,8 @@ use crate::stack::{LossDetection, Reduction};
 use trammel_core::time::Time;
 
 impl Connection {
-    /// An ACK that is not plain progress, or one in a state other than Open. Returns whether lost segments
-    /// may be retransmitted now.
+    /// An ACK that is not plain progress, or one in a state other than Open. Returns whether lost
+    /// segments may be retransmitted now.
     pub(super) fn alert(&mut self, now: Time, news: &mut AckNews, duplicate: bool) -> bool {
         if news.ece {
             self.recovery.undo.prior_ssthresh = 0;
@@ -141,8 +141,8 @@ impl Connection {
 
     //= rfc6582 §3.2
     //# For the first partial ACK that arrives during fast recovery, also reset the retransmit timer.
-    /// Whether a partial ACK came before, so that the timer runs on: a hole a round trip must not take longer
-    /// than a timeout. Differs from Linux, which sets it anew for each of them.
+    /// Whether a partial ACK came before, so that the timer runs on: a hole a round trip must not
+    /// take longer than a timeout. Differs from Linux, which sets it anew for each of them.
     pub(super) fn timer_is_held(&self) -> bool {
         self.recovery.partial_acked
             && !self.handshake.sack
@@ -181,7 +181,8 @@ impl Connection {
     pub(super) fn enter_loss(&mut self) {
         let first = self.tp.ca_state < CaState::Recovery;
         self.mark_timed_out();
-        // Linux reduces once a window, in fast recovery or for the timeout; the RFC for every first timeout.
+        // Linux reduces once a window, in fast recovery or for the timeout; the RFC for every first
+        // timeout.
         let by_rfc = self.stack.reduction == Reduction::Immediate;
         if self.tp.ca_state <= CaState::Disorder
             || !after(self.recovery.high_seq, self.tp.snd_una)
@@ -219,7 +220,8 @@ impl Connection {
             self.recovery.dupacks = 0;
         }
         let head = self.board.head();
-        // A SACKed head that was not acknowledged means that the receiver has taken back what it SACKed.
+        // A SACKed head that was not acknowledged means that the receiver has taken back what it
+        // SACKed.
         let reneged =
             self.handshake.sack && self.board.front().is_some_and(|sent| sent.is(mark::SACKED));
         let rack = self.detection() == LossDetection::Rack;

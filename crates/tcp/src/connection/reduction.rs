@@ -73,8 +73,8 @@ impl Connection {
         self.tp.snd_cwnd = (i64::from(in_flight) + send).max(1) as u32;
     }
 
-    /// Rate halving (Mathis, Semke, Mahdavi, Lahey 1999): a step down for every second ACK as far as the
-    /// variant lets it, never above what is in flight.
+    /// Rate halving (Mathis, Semke, Mahdavi, Lahey 1999): a step down for every second ACK as far
+    /// as the variant lets it, never above what is in flight.
     fn halve_rate(&mut self, news: &AckNews) {
         if news.delivered == 0 && !news.not_duplicate && !news.dsack {
             return;
@@ -132,7 +132,8 @@ impl Connection {
         self.keep_open();
     }
 
-    /// Linux of rate halving sends no bursts: after a dubious ACK the window is what is in flight and three.
+    /// Linux of rate halving sends no bursts: after a dubious ACK the window is what is in flight
+    /// and three.
     pub(super) fn moderate_window(&mut self) {
         if self.stack.reduction == Reduction::RateHalving && !self.owns_window {
             let most = self.tp.packets_in_flight() + MAX_BURST;

@@ -8,8 +8,8 @@ use crate::segment::Segment;
 use crate::seq::{after, before, later};
 
 impl Connection {
-    /// Marks what the SACK blocks cover and did not cover before. Returns the round trips of the first and
-    /// the last segment newly SACKed, µs, negative without.
+    /// Marks what the SACK blocks cover and did not cover before. Returns the round trips of the
+    /// first and the last segment newly SACKed, µs, negative without.
     pub(super) fn take_sack(&mut self, segment: &Segment, news: &mut AckNews) -> (i64, i64) {
         let mut blocks = segment.sack;
         let mut count = usize::from(segment.sack_count);

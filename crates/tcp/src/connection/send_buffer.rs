@@ -1,21 +1,24 @@
-//! The send buffer: how much of what the application writes the socket takes, and when it asks for more.
+//! The send buffer: how much of what the application writes the socket takes, and when it asks for
+//! more.
 //!
-//! What counts is memory: a segment that waits or is not acknowledged costs its bytes and a descriptor. Those that
-//! were SACKed have been merged with their neighbours and cost their bytes alone. A write goes on while the memory is
-//! below the buffer's size, so the last segment may lie beyond it. Then the application sleeps until a third of the
-//! buffer is free: a sender that is limited by its buffer sends in bursts of a third of it, and has between two
-//! thirds and all of it on the way.
+//! What counts is memory: a segment that waits or is not acknowledged costs its bytes and a
+//! descriptor. Those that were SACKed have been merged with their neighbours and cost their bytes
+//! alone. A write goes on while the memory is below the buffer's size, so the last segment may lie
+//! beyond it. Then the application sleeps until a third of the buffer is free: a sender that is
+//! limited by its buffer sends in bursts of a third of it, and has between two thirds and all of it
+//! on the way.
 //!
-//! A buffer that the application has not set (`SO_SNDBUF`) grows: while the congestion window is not full, to twice
-//! that window in segments of the worst case, up to `tcp_wmem[2]`.
+//! A buffer that the application has not set (`SO_SNDBUF`) grows: while the congestion window is
+//! not full, to twice that window in segments of the worst case, up to `tcp_wmem[2]`.
 //!
 //! Source: `tcp_wmem` in tcp(7); observed of Linux 6.12 in virtual time.
 
 use super::Connection;
 use crate::receiver::DESCRIPTOR_BYTES;
 
-/// What the kernel keeps beside the payload of a segment whose header and payload lie in one block: the block, of a
-/// power of two, has room for headers and the shared descriptor, and the other descriptor is apart.
+/// What the kernel keeps beside the payload of a segment whose header and payload lie in one block:
+/// the block, of a power of two, has room for headers and the shared descriptor, and the other
+/// descriptor is apart.
 const BLOCK_OVERHEAD_BYTES: u64 = 512;
 const APART_BYTES: u64 = 256;
 /// Segments that a buffer has room for in any case (`TCP_INIT_CWND`).
@@ -24,7 +27,8 @@ const LEAST_SEGMENTS: u32 = 10;
 const SUPER_SEGMENTS: u64 = 45;
 
 impl Connection {
-    /// Bytes that the socket holds and has not sent; [`u64::MAX`] for a source without end whose buffer has no limit.
+    /// Bytes that the socket holds and has not sent; [`u64::MAX`] for a source without end whose
+    /// buffer has no limit.
     #[inline]
     pub(super) fn queued(&self) -> u64 {
         if self.app.written == u64::MAX {
@@ -34,13 +38,14 @@ impl Connection {
         }
     }
 
-    /// The application has more to write than the socket has taken, so it sleeps until there is room.
+    /// The application has more to write than the socket has taken, so it sleeps until there is
+    /// room.
     pub(super) fn application_waits(&self) -> bool {
         self.app.offered == u64::MAX || self.app.written < self.app.offered
     }
 
-    /// The application has offered more: it writes until the buffer is full. Before the connection is open nothing is
-    /// taken.
+    /// The application has offered more: it writes until the buffer is full. Before the connection
+    /// is open nothing is taken.
     pub(super) fn take_from_application(&mut self) {
         if !self.send_buffer.is_limited() {
             self.app.written = self.app.offered;
@@ -57,8 +62,8 @@ impl Connection {
         }
     }
 
-    /// What came may have freed memory: wakes the application where a third of the buffer is free. Returns whether it
-    /// has written.
+    /// What came may have freed memory: wakes the application where a third of the buffer is free.
+    /// Returns whether it has written.
     pub(super) fn make_space(&mut self) -> bool {
         if !self.send_buffer.is_full {
             return false;
@@ -75,7 +80,8 @@ impl Connection {
         self.app.written > before
     }
 
-    /// Auto-tuning: room for twice the window (more where the variant says so). Returns whether the buffer may grow.
+    /// Auto-tuning: room for twice the window (more where the variant says so). Returns whether the
+    /// buffer may grow.
     fn expand(&mut self) -> bool {
         let buffer = self.send_buffer;
         if buffer.size >= buffer.most {
@@ -151,7 +157,8 @@ mod tests {
     const MSS: u64 = 1448;
     const SEGMENT: u64 = MSS + DESCRIPTOR_BYTES;
 
-    /// A Reno that has sent all that it may, over a path of 100 ms to a peer with a window of a gigabyte.
+    /// A Reno that has sent all that it may, over a path of 100 ms to a peer with a window of a
+    /// gigabyte.
     struct Sender {
         connection: Connection,
         now: Time,
@@ -222,7 +229,8 @@ mod tests {
             segments.filter(|segment| segment.len > 0).count() as u64
         }
 
-        /// So many segments more are acknowledged, one by one and a millisecond later; what leaves for each.
+        /// So many segments more are acknowledged, one by one and a millisecond later; what leaves
+        /// for each.
         fn acknowledge(&mut self, segments: u32) -> Vec<u64> {
             let mut sent = Vec::new();
             for _ in 0..segments {

@@ -1,4 +1,5 @@
-//! The transmit timer: retransmission, tail loss probe, reordering, persist, TIME-WAIT. One runs at a time.
+//! The transmit timer: retransmission, tail loss probe, reordering, persist, TIME-WAIT. One runs at
+//! a time.
 
 use super::Connection;
 use super::parts::ack_news::AckNews;
@@ -28,8 +29,9 @@ impl Connection {
         backed_off.min(self.stack.max_rto.as_us())
     }
 
-    /// Arms the timer. What is kept is when it would fire on an exact clock; the kernel's clock, which is
-    /// never early, is asked only when that instant comes: most timers are set anew long before.
+    /// Arms the timer. What is kept is when it would fire on an exact clock; the kernel's clock,
+    /// which is never early, is asked only when that instant comes: most timers are set anew long
+    /// before.
     fn arm(&mut self, now: Time, pending: Pending, delay_us: u64) {
         self.timers.pending = pending;
         self.timers.armed_at = now;
@@ -37,8 +39,8 @@ impl Connection {
         self.timers.is_exact = self.stack.hz == 0;
     }
 
-    /// The exact instant has come: whether the kernel's clock lets the timer fire now too. If not, it is
-    /// set to when it does.
+    /// The exact instant has come: whether the kernel's clock lets the timer fire now too. If not,
+    /// it is set to when it does.
     pub(super) fn ticks_agree(&mut self, now: Time) -> bool {
         if !self.timers.is_exact {
             let delay_us = (self.timers.due - self.timers.armed_at).as_us();
@@ -48,15 +50,16 @@ impl Connection {
         self.timers.due <= now
     }
 
-    /// After an ACK of something: a tail loss probe where one may be sent, else the retransmission timer.
+    /// After an ACK of something: a tail loss probe where one may be sent, else the retransmission
+    /// timer.
     pub(super) fn set_transmit_timer(&mut self, now: Time) {
         if !self.schedule_probe(now, true) {
             self.rearm_retransmission(now);
         }
     }
 
-    /// Starts the retransmission timer, or stops it where nothing is outstanding. Time that another timer
-    /// has waited since the head was sent counts.
+    /// Starts the retransmission timer, or stops it where nothing is outstanding. Time that another
+    /// timer has waited since the head was sent counts.
     pub(super) fn rearm_retransmission(&mut self, now: Time) {
         if self.board.is_empty() {
             if self.timers.pending != Pending::Persist {
@@ -167,8 +170,8 @@ impl Connection {
                         let mut news = AckNews::default();
                         self.alert(now, &mut news, false);
                         if self.tp.ca_state == CaState::Recovery && !self.owns_window {
-                            // The window comes down from the first retransmission on: without it all that
-                            // is lost would leave at once.
+                            // The window comes down from the first retransmission on: without it
+                            // all that is lost would leave at once.
                             news.delivered = 1;
                             self.reduce_window(&news, 0);
                         }

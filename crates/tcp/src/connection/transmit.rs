@@ -23,15 +23,15 @@ impl Connection {
             .then_some(segment)
     }
 
-    /// Whether there may be something to send: without it, [`poll_transmit`](Connection::poll_transmit) gives
-    /// nothing.
+    /// Whether there may be something to send: without it,
+    /// [`poll_transmit`](Connection::poll_transmit) gives nothing.
     #[inline]
     pub fn wants_to_transmit(&self) -> bool {
         self.output.new_data || self.output.retransmission || self.receiver.now || self.output.rare
     }
 
-    /// As [`poll_transmit`](Connection::poll_transmit), into a segment of the caller's; false where there
-    /// is nothing more to send.
+    /// As [`poll_transmit`](Connection::poll_transmit), into a segment of the caller's; false where
+    /// there is nothing more to send.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Time, out: &mut Segment) -> bool {
         if !self.wants_to_transmit() {
@@ -110,8 +110,8 @@ impl Connection {
         segment
     }
 
-    /// What ECN has a segment without new payload say: the echo of a mark. Such a segment is not ECN-capable, except
-    /// of a variant that needs ECN (RFC 3168 §6.1.5 and §6.1.4; RFC 8257 §3.4).
+    /// What ECN has a segment without new payload say: the echo of a mark. Such a segment is not
+    /// ECN-capable, except of a variant that needs ECN (RFC 3168 §6.1.5 and §6.1.4; RFC 8257 §3.4).
     #[inline]
     fn mark_ecn(&self, segment: &mut Segment) {
         if self.tp.ecn_ok {
@@ -153,8 +153,9 @@ impl Connection {
         self.tp.snd_una.wrapping_add(self.peer_window.size)
     }
 
-    /// Sequence number of a segment without payload: the next one, or where the peer has taken back window that it
-    /// had offered, the end of what is left. Beyond that a peer takes nothing, neither data nor what an ACK says.
+    /// Sequence number of a segment without payload: the next one, or where the peer has taken back
+    /// window that it had offered, the end of what is left. Beyond that a peer takes nothing,
+    /// neither data nor what an ACK says.
     #[inline]
     pub(super) fn acceptable_seq(&self) -> u32 {
         //= rfc9293 §3.8.6
@@ -188,8 +189,8 @@ impl Connection {
         self.tp.mss - SACK_OPTION_BYTES - SACK_BLOCK_BYTES * blocks
     }
 
-    /// Payload of the next new segment: a full one or all there is. A smaller part only where it is half of
-    /// the largest window that the peer ever offered (RFC 9293 §3.8.6.2.1).
+    /// Payload of the next new segment: a full one or all there is. A smaller part only where it is
+    /// half of the largest window that the peer ever offered (RFC 9293 §3.8.6.2.1).
     #[inline]
     fn sendable(&self, unsent: u64) -> Option<u32> {
         let len = unsent.min(u64::from(self.full_payload())) as u32;
@@ -232,7 +233,8 @@ impl Connection {
         if self.handshake.sack && self.receiver.has_sack() {
             let room = self.sack_room(len);
             segment.sack_count = self.receiver.sack_blocks(room, &mut segment.sack);
-            // What goes again goes as it was cut. Where that leaves no room, an ACK that is due follows.
+            // What goes again goes as it was cut. Where that leaves no room, an ACK that is due
+            // follows.
             acknowledges = room > 0;
         }
         self.mark_ecn(segment);
@@ -247,8 +249,8 @@ impl Connection {
         segment
     }
 
-    /// Payload of sent segment `index` again. A probe does not count as a retransmission in flight: the
-    /// segment is not held for lost.
+    /// Payload of sent segment `index` again. A probe does not count as a retransmission in flight:
+    /// the segment is not held for lost.
     fn resend(&mut self, now: Time, index: u64, is_probe: bool, segment: &mut Segment) {
         let sent = *self.board.get(index);
         let fin = u32::from(sent.is(mark::FIN));
@@ -299,7 +301,8 @@ impl Connection {
 
     /// The next lost segment, where window and pacing let it go.
     fn retransmission(&mut self, now: Time, out: &mut Segment) -> bool {
-        // After a timeout, and where RFC 5681 §3.2 demands it, the first goes whatever is in flight.
+        // After a timeout, and where RFC 5681 §3.2 demands it, the first goes whatever is in
+        // flight.
         if !std::mem::take(&mut self.output.first_lost_at_once)
             && (self.tp.retrans_out >= self.tp.lost_out
                 || self.tp.packets_in_flight() >= self.tp.snd_cwnd
@@ -380,8 +383,8 @@ impl Connection {
         true
     }
 
-    /// Whether a segment that is not full has to wait: for more to be written, or by Nagle's algorithm for
-    /// what is outstanding to be acknowledged.
+    /// Whether a segment that is not full has to wait: for more to be written, or by Nagle's
+    /// algorithm for what is outstanding to be acknowledged.
     fn holds_back_partial(&mut self, now: Time) -> bool {
         let nothing_out = self.board.is_empty();
         if (self.app.is_corked || self.app.has_more) && !self.app.pushes {

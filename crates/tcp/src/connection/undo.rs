@@ -1,7 +1,7 @@
 //! Undo: a reduction of the window is taken back when it proves spurious.
 //!
-//! Proofs are timestamps (Eifel, RFC 4015), duplicates reported by the receiver (DSACK, RFC 3708), and
-//! originals that are acknowledged after a timeout (F-RTO, RFC 5682).
+//! Proofs are timestamps (Eifel, RFC 4015), duplicates reported by the receiver (DSACK, RFC 3708),
+//! and originals that are acknowledged after a timeout (F-RTO, RFC 5682).
 
 use super::Connection;
 use super::parts::ack_news::AckNews;
@@ -58,7 +58,8 @@ impl Connection {
         self.rack.rescan(self.board.head());
     }
 
-    /// The recovery's end: undone if it was for nothing. Returns whether the state must be kept a while.
+    /// The recovery's end: undone if it was for nothing. Returns whether the state must be kept a
+    /// while.
     pub(super) fn undo_recovery(&mut self) -> bool {
         if self.may_undo() {
             self.undo_reduction(false);

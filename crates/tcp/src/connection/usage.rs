@@ -29,8 +29,8 @@ impl Connection {
         }
     }
 
-    /// RFC 2861 §3.1: a window that was not used for a timeout falls half-way to what was. Not where the application
-    /// waits for room in the send buffer: it would use more.
+    /// RFC 2861 §3.1: a window that was not used for a timeout falls half-way to what was. Not
+    /// where the application waits for room in the send buffer: it would use more.
     fn decay_unused_window(&mut self) {
         if self.tp.ca_state == CaState::Open && !self.application_waits() {
             let used = self.usage.used.max(self.stack.initial_window);

@@ -94,7 +94,8 @@ const VALIDATED_BDP: std::ops::RangeInclusive<f64> = 0.95..=65.0;
 /// BBR measures the minimum RTT anew after so long without a smaller one.
 const PROBE_RTT_INTERVAL_S: f64 = 10.0;
 
-/// The share of the loss-based flows by eq. 9, for a queue of `queue_bdp` BDP and `queue_pkts` packets.
+/// The share of the loss-based flows by eq. 9, for a queue of `queue_bdp` BDP and `queue_pkts`
+/// packets.
 fn loss_based_share(queue_bdp: f64, queue_pkts: f64, bbr_flows: f64) -> f64 {
     (0.5 - 0.5 / queue_bdp - 4.0 * bbr_flows / queue_pkts).max(0.0)
 }
@@ -104,7 +105,8 @@ mod tests {
     use super::*;
     use crate::models::Question;
 
-    /// 10 Mbit/s and 40 ms, as in the paper's figure 8, with a queue of `bdp` bandwidth-delay products.
+    /// 10 Mbit/s and 40 ms, as in the paper's figure 8, with a queue of `bdp` bandwidth-delay
+    /// products.
     fn paper(variants: &[&str], bdp: f64) -> Question {
         let mut question = Question {
             rate_bps: 10e6,

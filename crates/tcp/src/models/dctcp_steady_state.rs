@@ -105,7 +105,8 @@ impl Sawtooth {
         let queue_max = threshold + flows;
         let queue_min = queue_max - amplitude;
         let deficit = (-queue_min).max(0.0);
-        // The part of the saw-tooth below an empty queue is a triangle; the link's share of a round is in/BDP.
+        // The part of the saw-tooth below an empty queue is a triangle; the link's share of a round
+        // is in/BDP.
         let utilisation = 1.0 - deficit * deficit / (2.0 * amplitude * bdp);
         let above = amplitude - deficit;
         Ok(Sawtooth {

@@ -24,8 +24,9 @@ pub struct Question {
     pub buffer_pkts: f64,
     /// Random loss probability per data packet; 0 where losses come from the queue alone.
     pub loss: f64,
-    /// Data packets for which a sender's window law counts one ACK: 2 for a sender that counts delayed
-    /// ACKs; 1 without delayed ACKs, and with them where the sender counts the packets they cover.
+    /// Data packets for which a sender's window law counts one ACK: 2 for a sender that counts
+    /// delayed ACKs; 1 without delayed ACKs, and with them where the sender counts the packets they
+    /// cover.
     pub ack_ratio: f64,
     /// ECN marking threshold in packets, where the queue marks at one.
     pub marking_threshold_pkts: Option<f64>,
@@ -46,7 +47,8 @@ pub struct FlowQuestion {
     pub rtt_s: f64,
     /// Retransmission timeout in seconds, for models that need it.
     pub rto_s: f64,
-    /// Largest window in packets, from the receiver or the socket buffer; infinite where none binds.
+    /// Largest window in packets, from the receiver or the socket buffer; infinite where none
+    /// binds.
     pub max_window_pkts: f64,
 }
 
@@ -70,7 +72,8 @@ pub struct Answer {
     pub queue_delay_s: Option<f64>,
     /// The model's inner quantities, by a name that ends in its unit.
     pub details: Vec<(&'static str, f64)>,
-    /// What a reader must know to read the numbers: which branch was taken, what is outside the domain.
+    /// What a reader must know to read the numbers: which branch was taken, what is outside the
+    /// domain.
     pub notes: Vec<String>,
 }
 
@@ -83,8 +86,8 @@ pub struct Entry {
     pub dialects: &'static [(&'static str, &'static str)],
     /// Where the model holds, in a sentence.
     pub validity: &'static str,
-    /// Answers a checked question in one of `dialects` (an empty text where there are none), or says why
-    /// not. Called by [`Entry::answer`].
+    /// Answers a checked question in one of `dialects` (an empty text where there are none), or
+    /// says why not. Called by [`Entry::answer`].
     pub predict: fn(&Question, dialect: &str) -> Result<Answer, String>,
 }
 
@@ -94,8 +97,8 @@ impl Entry {
         self.dialects.first().map_or("", |(name, _)| name)
     }
 
-    /// Answers `question` in `dialect` (empty: the default one), or says why not. Never a number that is
-    /// not finite.
+    /// Answers `question` in `dialect` (empty: the default one), or says why not. Never a number
+    /// that is not finite.
     pub fn answer(&self, question: &Question, dialect: &str) -> Result<Answer, String> {
         let dialect = if dialect.is_empty() {
             self.default_dialect()
@@ -183,7 +186,8 @@ impl Question {
         self.capacity_pps() * rtt_s
     }
 
-    /// The goodput of `pps` packets per second sent, of which the random losses arrive only once repeated.
+    /// The goodput of `pps` packets per second sent, of which the random losses arrive only once
+    /// repeated.
     pub fn goodput_bps(&self, pps: f64) -> f64 {
         pps * self.mss_bytes * 8.0 * (1.0 - self.loss)
     }
@@ -276,8 +280,9 @@ impl Question {
         }
     }
 
-    /// The answer for flows that random loss limits, from the packets per second and the mean window of
-    /// each; refused where the link could not carry them, since then the queue sets the rates.
+    /// The answer for flows that random loss limits, from the packets per second and the mean
+    /// window of each; refused where the link could not carry them, since then the queue sets the
+    /// rates.
     pub fn loss_limited(&self, flows: &[(f64, f64)]) -> Result<Answer, String> {
         let total_pps: f64 = flows.iter().map(|(pps, _)| pps).sum();
         let (demand, link) = (total_pps * self.wire_bytes * 8.0 / 1e6, self.rate_bps / 1e6);

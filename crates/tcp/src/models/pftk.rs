@@ -123,7 +123,8 @@ fn timeout_probability(p: f64, w: f64) -> f64 {
     (lost(3.0) * (1.0 + s.powi(3) * lost(w - 3.0)) / lost(w)).min(1.0)
 }
 
-/// The mean length of a sequence of timeouts in first timeouts, times 1 - p; they double six times (eq. 29).
+/// The mean length of a sequence of timeouts in first timeouts, times 1 - p; they double six times
+/// (eq. 29).
 fn backoff(p: f64) -> f64 {
     1.0 + p * (0..6).map(|k| (2.0 * p).powi(k)).sum::<f64>()
 }

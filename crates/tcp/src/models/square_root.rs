@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn constants_are_those_of_the_papers_table() {
-        // Table 1 of Mathis et al.: 1.22 and 0.87 for periodic losses, 1.31 and 0.93 for random ones.
+        // Table 1 of Mathis et al.: 1.22 and 0.87 for periodic losses, 1.31 and 0.93 for random
+        // ones.
         let at = |ratio, constant| (100.0 * mean_window(1.0, ratio, constant)).round() / 100.0;
         assert_eq!([at(1.0, PERIODIC), at(2.0, PERIODIC)], [1.22, 0.87]);
         assert_eq!([at(1.0, RANDOM), at(2.0, RANDOM)], [1.31, 0.93]);

@@ -101,7 +101,8 @@ impl Pair<'_> {
         }
     }
 
-    /// The answer for the packets in a round trip, or in a run, of each flow; rates and windows as given.
+    /// The answer for the packets in a round trip, or in a run, of each flow; rates and windows as
+    /// given.
     fn answer(
         &self,
         packets: [f64; 2],
@@ -122,7 +123,8 @@ impl Pair<'_> {
         }
     }
 
-    /// The answer for mean windows under random loss; without rates where the link cannot carry them.
+    /// The answer for mean windows under random loss; without rates where the link cannot carry
+    /// them.
     fn windows_answer(&self, windows: [f64; 2]) -> Answer {
         let pps = windows.map(|window| window / self.rtt_s);
         match self.excess(windows) {
@@ -274,7 +276,8 @@ impl Pipe {
         let question = pair.question;
         let bdp = question.bdp_pkts(pair.rtt_s);
         let limit = bdp + question.buffer_pkts;
-        // Below twice NewReno's 26.7 packets Scalable is no longer the larger flow, nor the theory's.
+        // Below twice NewReno's 26.7 packets Scalable is no longer the larger flow, nor the
+        // theory's.
         let least = 4.0 * (1.0 / KEEP).ln() / ADD;
         if !(limit.is_finite() && limit >= least) {
             return Err(format!(
@@ -319,7 +322,8 @@ impl Pipe {
         let (full, end) = (reach(self.bdp), reach(self.limit));
         let sum = |[scalable, reno]: [f64; 2]| scalable + reno;
         let (rounds_empty, rounds) = (full * self.ack_ratio, end * self.ack_ratio);
-        // A round takes the base round trip while the queue is empty, then what the link takes for it.
+        // A round takes the base round trip while the queue is empty, then what the link takes for
+        // it.
         let backlogged = sum(packets(end)) - sum(packets(full));
         let cycle = Cycle {
             count: 1.0,

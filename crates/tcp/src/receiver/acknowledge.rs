@@ -1,6 +1,7 @@
 //! When to acknowledge.
 //!
-//! Under [`AckPolicy::Linux`] the rules are those observed of Linux 6.12 in virtual time: an ACK leaves
+//! Under [`AckPolicy::Linux`] the rules are those observed of Linux 6.12 in virtual time: an ACK
+//! leaves
 //!
 //! 1. when more than a full segment is unacknowledged and the window need not shrink,
 //! 2. while quick ACKs are left: at the start, after a duplicate, and whenever the window's cap grew,
@@ -28,10 +29,12 @@ const UNCOMPRESSED: u32 = 3;
 const COMPRESSED_MAX: u32 = 44;
 /// Time that an ACK is held back for compression at most, ns (`tcp_comp_sack_delay_ns`).
 pub(super) const COMPRESSION_NS: u64 = 1_000_000;
-/// Slack of the compression timer, ns (`tcp_comp_sack_slack_ns`); an otherwise idle host uses all of it.
+/// Slack of the compression timer, ns (`tcp_comp_sack_slack_ns`); an otherwise idle host uses all
+/// of it.
 pub(super) const COMPRESSION_SLACK_NS: u64 = 100_000;
 
-/// The longest that `stack` delays an ACK, µs: a tick less than the peer's least timeout, if that is Linux's too (`tcp_delack_max`).
+/// The longest that `stack` delays an ACK, µs: a tick less than the peer's least timeout, if that
+/// is Linux's too (`tcp_delack_max`).
 pub(super) fn longest_delay_us(stack: &Stack) -> u64 {
     let tick_us = match stack.hz {
         0 => 0,
@@ -142,7 +145,8 @@ impl Receiver {
             .min(self.ato_max_us)
     }
 
-    /// The round trip as the data's rhythm shows it or as the connection's own segments do, whichever is shorter, µs.
+    /// The round trip as the data's rhythm shows it or as the connection's own segments do,
+    /// whichever is shorter, µs.
     fn least_round_trip_us(&self) -> u64 {
         let seen = self.rtt_eighths >> 3;
         match self.srtt_us {

@@ -1,6 +1,7 @@
 //! The SACK blocks that an ACK reports: those last reported, the newest first (RFC 2018 §4).
 //!
-//! They are what is remembered, as in Linux, and not the ranges held: a segment beside a range that has fallen out of them is reported alone.
+//! They are what is remembered, as in Linux, and not the ranges held: a segment beside a range that
+//! has fallen out of them is reported alone.
 
 use crate::segment::SackBlock;
 use crate::seq::{after, earlier, later};

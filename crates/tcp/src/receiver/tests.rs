@@ -1,4 +1,5 @@
-//! How the receive buffer follows the application, beside figures of Linux 6.12, and which blocks it reports.
+//! How the receive buffer follows the application, beside figures of Linux 6.12, and which blocks
+//! it reports.
 
 use super::acknowledge::{COMPRESSION_NS, COMPRESSION_SLACK_NS};
 use super::*;
@@ -86,7 +87,8 @@ fn a_delayed_ack_s_timer_sends_what_compression_holds_back() {
     take_then(&mut receiver, 200_000, 0);
     let timer = Time::from_us(241_000);
     assert_eq!(receiver.delayed, timer);
-    // Above a gap three are acknowledged at once, which does not stop the timer; the fourth is held back.
+    // Above a gap three are acknowledged at once, which does not stop the timer; the fourth is held
+    // back.
     for number in 2..5 {
         take_then(&mut receiver, 240_500, number);
         assert!(receiver.now);
@@ -104,8 +106,8 @@ fn a_delayed_ack_s_timer_sends_what_compression_holds_back() {
 
 #[test]
 fn a_measurement_sees_the_first_buffer_of_a_read_and_takes_off_what_waits() {
-    // Linux 6.12 at 1 Gbit/s and 100 ms: 2, 8 and 20 segments, read in three goes. The third read, a
-    // round trip after the handshake, copies a first buffer of 12 segments while 8 wait.
+    // Linux 6.12 at 1 Gbit/s and 100 ms: 2, 8 and 20 segments, read in three goes. The third read,
+    // a round trip after the handshake, copies a first buffer of 12 segments while 8 wait.
     let mut receiver = receiver();
     for (time_us, segments) in [(150_000, 2), (155_000, 8), (251_049, 20)] {
         take(&mut receiver, time_us, segments);
@@ -123,8 +125,8 @@ fn a_burst_after_a_pause_does_not_count_as_a_round_trip_s_reading() {
     take(&mut receiver, 251_000, 400);
     receiver.read(Time::from_us(251_000), u32::MAX);
     assert_eq!(receiver.space_bytes, 14_480, "more waits than was copied");
-    // What was copied since then does, when the next burst begins: after a first buffer of 13 segments
-    // and with another of 12, less the 88 behind it.
+    // What was copied since then does, when the next burst begins: after a first buffer of 13
+    // segments and with another of 12, less the 88 behind it.
     take(&mut receiver, 352_000, 100);
     receiver.read(Time::from_us(352_000), u32::MAX);
     assert_eq!(receiver.space_bytes, u64::from((400 - 13 + 12 - 88) * MSS));

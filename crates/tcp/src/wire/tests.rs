@@ -4,7 +4,8 @@ use super::*;
 use crate::segment::Options;
 use proptest::prelude::*;
 
-/// Any segment that a connection could send, with any flags: what its flags give no place to is zero.
+/// Any segment that a connection could send, with any flags: what its flags give no place to is
+/// zero.
 fn segments() -> impl Strategy<Value = Segment> {
     let numbers = any::<(u32, u32, u32, u32, u16, u16, u8)>();
     let options = (
@@ -111,7 +112,8 @@ fn options_of_a_syn_are_in_the_order_of_linux() {
 
 #[test]
 fn options_may_come_in_any_order_and_unknown_ones_with_them() {
-    // NOP, window scale 15, a fast-open cookie request, NOP, SACK permitted, MSS 536, end, and rubbish.
+    // NOP, window scale 15, a fast-open cookie request, NOP, SACK permitted, MSS 536, end, and
+    // rubbish.
     let options = [1, 3, 3, 15, 34, 2, 1, 4, 2, 2, 4, 2, 24, 0, 8, 99];
     let (syn, header) = read_header(&with_options(Flags::SYN, &options)).unwrap();
     let known = (

@@ -1,9 +1,9 @@
 //! Two connections, a wire between them, and virtual time.
 //!
-//! A [`Pair`] moves segments from one end to the other after a one-way delay. A filter sees each segment
-//! as it leaves and decides its fate; a log keeps what was sent and when. Nothing happens between events,
-//! so a test reads like the diagram in an RFC. After each event the invariants that hold in every state
-//! are checked.
+//! A [`Pair`] moves segments from one end to the other after a one-way delay. A filter sees each
+//! segment as it leaves and decides its fate; a log keeps what was sent and when. Nothing happens
+//! between events, so a test reads like the diagram in an RFC. After each event the invariants that
+//! hold in every state are checked.
 #![allow(dead_code, unreachable_pub)]
 
 use std::collections::BTreeMap;
@@ -83,7 +83,8 @@ pub fn variant(name: &str) -> Box<dyn CongestionControl> {
     (entry.build)(&params)
 }
 
-/// A random stream whose first number, the initial sequence number, lies within `reach` below the wrap.
+/// A random stream whose first number, the initial sequence number, lies within `reach` below the
+/// wrap.
 pub fn stream_near_the_wrap(reach: u32) -> Rng {
     (0..u64::MAX)
         .map(|seed| Rng::new(seed, "near the wrap"))

@@ -25,7 +25,8 @@ pub static ENTRY: Entry = Entry {
         ],
         params: &[
             Param {
-                // Every segment is simulated, and nothing changes after the first ones but by losses.
+                // Every segment is simulated, and nothing changes after the first ones but by
+                // losses.
                 default: "100 MB",
                 ..BYTES
             },

@@ -27,7 +27,8 @@ pub static ENTRY: Entry = Entry {
         params: &[
             // "to send a certain number of packets at a fixed rate for two minutes" (the paper).
             Param::time("duration", "120 s", "how long a load is"),
-            // "The maximum rate at which packets were sent was just below the threshold of the throughput" (the paper).
+            // "The maximum rate at which packets were sent was just below the threshold of the
+            // throughput" (the paper).
             Param {
                 name: "loads",
                 kind: Kind::Floats,

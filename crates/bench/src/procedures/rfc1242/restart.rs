@@ -35,7 +35,8 @@ pub static ENTRY: Entry = Entry {
             ),
             Param::time("before", "1 s", "how long it forwards before the restart"),
             Param::time("watch", "10 s", "the longest restart that can be observed"),
-            // "Table 1 shows the average time (in milliseconds) of the restart behavior over 1000 runs" (the paper).
+            // "Table 1 shows the average time (in milliseconds) of the restart behavior over 1000
+            // runs" (the paper).
             Param::int(
                 "repeats",
                 1,

@@ -81,7 +81,8 @@ fn tags(frames: u32) -> Tags {
     }
 }
 
-/// The latencies of the tagged frames, or of all where the testbed tags none: both are then timed by the same.
+/// The latencies of the tagged frames, or of all where the testbed tags none: both are then timed
+/// by the same.
 fn timed(observed: &Observation) -> Option<Histogram> {
     if observed.tagged.is_empty() {
         return observed.outcome.latency.clone();

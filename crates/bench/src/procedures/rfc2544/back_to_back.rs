@@ -95,7 +95,8 @@ pub static ENTRY: Entry = Entry {
 
 /// By what factor a burst may last longer than the line's rate has it.
 const SLOW: f64 = 1.05;
-/// The shortest burst whose length can be told: of a shorter one, when its thread had its turn is the most of it.
+/// The shortest burst whose length can be told: of a shorter one, when its thread had its turn is
+/// the most of it.
 const LEAST_TOLD: Time = Time::from_us(200);
 /// Where all bursts of a traffic pass.
 const INFINITE: &str = "throughput is the line's rate: no burst overflows a buffer";

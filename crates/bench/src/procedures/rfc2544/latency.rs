@@ -66,8 +66,8 @@ pub static ENTRY: Entry = Entry {
 
 /// Frames that are tagged: the first is the text's, by the others it is seen whether delays grow.
 const TAGS: u32 = 5;
-/// By what factor the last takes longer than the first where they do: from the middle of a trial to nine tenths of it, delays that grow
-/// evenly become 1.8 times as long.
+/// By what factor the last takes longer than the first where they do: from the middle of a trial to
+/// nine tenths of it, delays that grow evenly become 1.8 times as long.
 const GROWTH: f64 = 1.3;
 /// What is said then.
 const GROWING: &str =

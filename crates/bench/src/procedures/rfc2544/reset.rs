@@ -129,7 +129,8 @@ mod tests {
             let table = made(&ENTRY, &GIVEN, &mut device, &[traffic(512), traffic(64)], search());
             prop_assert_eq!(table.len(), 2);
             for row in table.rows() {
-                // The smallest frames only; one frame is lost for each gap, and stamps lie a gap apart.
+                // The smallest frames only; one frame is lost for each gap, and stamps lie a gap
+                // apart.
                 prop_assert_eq!(row.text("frame"), "64");
                 let gap_ms = 1e3 / row.float("throughput_fps").unwrap();
                 for method in ["reset_time_ms", "reset_time_by_loss_ms"] {

@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn switches_that_block_and_that_keep_senders_back_are_told_apart() {
-        // Head of line blocking, back pressure; loss at the uncongested port and at the congested one.
+        // Head of line blocking, back pressure; loss at the uncongested port and at the congested
+        // one.
         let cases = [
             (false, false, 0.0, 100.0 / 3.0),
             (true, false, 100.0 / 3.0, 100.0 / 3.0),

@@ -135,7 +135,8 @@ mod tests {
                 let truth = differences[index] as f64 / 1e3;
                 prop_assert!((found - truth).abs() <= 1e-3 * truth.abs(), "{} {}", found, truth);
             }
-            // In the middle, one of the two neighbours, to three digits or to the nanosecond from which histograms tell times apart.
+            // In the middle, one of the two neighbours, to three digits or to the nanosecond from
+            // which histograms tell times apart.
             let found = at(&variation, 0.5).unwrap();
             let middle = differences.len() / 2;
             let is_near = |at: usize| {

@@ -1,11 +1,13 @@
 //! What the trials at one load say for one goal: RFC 9971, appendices A and B.
 //!
-//! A trial is *high-loss* where it lost more than the goal allows and *full-length* where it lasted the goal's final
-//! duration. Short high-loss trials count against the load as far as short low-loss trials do not balance them;
-//! short low-loss trials alone never make a lower bound. What is missing to the goal's duration sum is taken once for
-//! low-loss and once for high-loss: where both ways lead to one answer, that is the answer.
+//! A trial is *high-loss* where it lost more than the goal allows and *full-length* where it lasted
+//! the goal's final duration. Short high-loss trials count against the load as far as short
+//! low-loss trials do not balance them; short low-loss trials alone never make a lower bound. What
+//! is missing to the goal's duration sum is taken once for low-loss and once for high-loss: where
+//! both ways lead to one answer, that is the answer.
 //!
-//! Times are whole picoseconds, and so are the products with the exceed ratio: sums that are equal on paper are.
+//! Times are whole picoseconds, and so are the products with the exceed ratio: sums that are equal
+//! on paper are.
 
 use super::goal::Goal;
 use trammel_core::time::Time;
@@ -80,9 +82,10 @@ pub fn classify(goal: &Goal, trials: &[TrialResult]) -> Class {
     }
 }
 
-/// The forwarding rate that is typical of a lower bound, frames a second (appendix B): that of the trial at the
-/// quantile of the exceed ratio, full-length trials ordered by their loss and weighed by their length. What was not
-/// measured of the duration sum counts as lost; 0 where no trial is full-length.
+/// The forwarding rate that is typical of a lower bound, frames a second (appendix B): that of the
+/// trial at the quantile of the exceed ratio, full-length trials ordered by their loss and weighed
+/// by their length. What was not measured of the duration sum counts as lost; 0 where no trial is
+/// full-length.
 pub fn conditional_throughput(goal: &Goal, load: f64, trials: &[TrialResult]) -> f64 {
     let mut full: Vec<&TrialResult> = trials
         .iter()
@@ -157,8 +160,8 @@ mod tests {
 
     #[test]
     fn the_example_search_is_classified_as_printed_but_for_two_cells_that_contradict_appendix_a() {
-        // The goal "20% exceed" has an exceed ratio of 42.857 % at point 5 and of 27.273 % at point 6, by the same
-        // tables, both above its 20 %; printed is "Lower Bound".
+        // The goal "20% exceed" has an exceed ratio of 42.857 % at point 5 and of 27.273 % at point
+        // 6, by the same tables, both above its 20 %; printed is "Lower Bound".
         let differs = [(4, 3), (5, 3)];
         let mut so_far = Vec::new();
         for (point, (added, printed)) in example_points().into_iter().enumerate() {

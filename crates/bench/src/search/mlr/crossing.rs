@@ -1,9 +1,10 @@
 //! Where the loss crosses a goal, guessed from the trials so far.
 //!
-//! Over a short range of loads the logarithm of the loss is about a straight line. The line of greatest likelihood is
-//! taken, where the number of lost frames is Poisson's: so trials without loss count too, by as many frames as they had.
-//! It leads to the load at which a trial of the goal's length passes as often as not: where the loss is the goal's, or,
-//! for a goal of none, where ln 2 frames are lost in the mean. A guess only says what to try next; what is a bound, the
+//! Over a short range of loads the logarithm of the loss is about a straight line. The line of
+//! greatest likelihood is taken, where the number of lost frames is Poisson's: so trials without
+//! loss count too, by as many frames as they had. It leads to the load at which a trial of the
+//! goal's length passes as often as not: where the loss is the goal's, or, for a goal of none,
+//! where ln 2 frames are lost in the mean. A guess only says what to try next; what is a bound, the
 //! trials say.
 
 use super::goal::Goal;
@@ -14,8 +15,8 @@ use std::f64::consts::LN_2;
 const OVERLOAD: f64 = 0.5;
 /// No line is straight enough for more lost frames than these to say more of it.
 const MOST_LOST: f64 = 5.0;
-/// What is so far from where the line is wanted counts half: in e-folds from the loss sought, and in hundredths from
-/// the lowest load with loss.
+/// What is so far from where the line is wanted counts half: in e-folds from the loss sought, and
+/// in hundredths from the lowest load with loss.
 const NEAR_LOSS: f64 = 2.0;
 const NEAR_LOAD: f64 = 10.0;
 /// By how much the logarithm of a loss may change in one iteration, and how many there are.
@@ -32,7 +33,8 @@ struct Seen {
     lost: f64,
 }
 
-/// The load of even chances for a trial of the goal's length, frames a second; none where less than two losses tell.
+/// The load of even chances for a trial of the goal's length, frames a second; none where less than
+/// two losses tell.
 pub(super) fn crossing(goal: &Goal, record: &Record) -> Option<f64> {
     let losses = |m: &&Measured| (f64::MIN_POSITIVE..=OVERLOAD).contains(&m.loss_ratio());
     let mut lossy = record.loads().filter(losses);

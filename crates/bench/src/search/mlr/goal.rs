@@ -6,8 +6,9 @@ use trammel_core::time::Time;
 /// The name in messages.
 pub(super) const NAME: &str = "multiple loss ratio search";
 
-/// The most by which durations grow from one stage to the next: trials of a second lead to those of a minute at once.
-/// More stages make more trials, and a guess from the losses seen leads as far (`crossing`).
+/// The most by which durations grow from one stage to the next: trials of a second lead to those of
+/// a minute at once. More stages make more trials, and a guess from the losses seen leads as far
+/// (`crossing`).
 const GROWTH: f64 = 64.0;
 
 /// What is searched for.
@@ -17,18 +18,19 @@ const GROWTH: f64 = 64.0;
 pub struct Goal {
     /// The share of frames that a trial may lose, from 0 to below 1.
     pub loss_ratio: f64,
-    /// The share of time that trials at a load may lose more, from 0 to below 1. With 0, one such trial of any
-    /// length makes the load an upper bound.
+    /// The share of time that trials at a load may lose more, from 0 to below 1. With 0, one such
+    /// trial of any length makes the load an upper bound.
     pub exceed_ratio: f64,
     /// How long a trial at a lower bound must be, above 0.
     pub final_duration: Time,
     /// How long all trials of that length at a load together are at most needed, above 0.
     pub duration_sum: Time,
-    /// The shortest trials that lead to the final ones, above 0 and at most as long as those; none where all are
-    /// final. A second for the presets, which the RFC's reference implementation takes too.
+    /// The shortest trials that lead to the final ones, above 0 and at most as long as those; none
+    /// where all are final. A second for the presets, which the RFC's reference implementation
+    /// takes too.
     pub initial_duration: Option<Time>,
-    /// How far apart the bounds may be, as a share of the upper; above 0 and below 1, and not below the loss ratio
-    /// where results of several goals are to be in order (§5.6.2 of the RFC).
+    /// How far apart the bounds may be, as a share of the upper; above 0 and below 1, and not below
+    /// the loss ratio where results of several goals are to be in order (§5.6.2 of the RFC).
     pub width: f64,
 }
 
@@ -50,7 +52,8 @@ impl Goal {
         Goal::single(0.0, duration)
     }
 
-    /// Partial drop rate as it is mostly meant: at most half a percent lost in one trial of `duration`.
+    /// Partial drop rate as it is mostly meant: at most half a percent lost in one trial of
+    /// `duration`.
     pub fn pdr(duration: Time) -> Goal {
         Goal::single(0.005, duration)
     }
@@ -63,8 +66,8 @@ impl Goal {
         Goal::ndr(Time::from_secs(60))
     }
 
-    /// Binary search with loss verification of ETSI GS NFV-TST 009, a trial that lost repeated once: one of two
-    /// passes.
+    /// Binary search with loss verification of ETSI GS NFV-TST 009, a trial that lost repeated
+    /// once: one of two passes.
     //= rfc9971 §4.10.3
     //# For example, for the "max(r) = 2" variant, the following Search Goal instance should be used to get a
     //# compatible Search Result
@@ -96,8 +99,8 @@ impl Goal {
         check(NAME, &rules)
     }
 
-    /// The goals that lead to this one, from the shortest trials to its own, which is the last. Durations and their
-    /// sums grow by equal factors.
+    /// The goals that lead to this one, from the shortest trials to its own, which is the last.
+    /// Durations and their sums grow by equal factors.
     pub(super) fn stages(&self) -> Vec<Goal> {
         let initial = self.initial_duration.unwrap_or(self.final_duration);
         let growth = |last: Time| last.as_secs_f64() / initial.as_secs_f64();

@@ -1,13 +1,15 @@
 //! Multiple Loss Ratio search (MLRsearch, RFC 9971): the bounds of several goals in one search.
 //!
-//! Trials are far shorter than a goal's final duration as long as they can be. Each goal is reached over *stages*:
-//! goals like it with shorter trials, the last of them the goal itself. A stage begins where the losses seen so far say
-//! that its trials pass as often as not (`crossing`), else with the bounds of the stage before (`select`), and a trial
-//! counts for all goals. Where the exceed ratio is 0, a short trial that lost too much makes an
-//! upper bound for good, so that only lower bounds need final trials.
+//! Trials are far shorter than a goal's final duration as long as they can be. Each goal is reached
+//! over *stages*: goals like it with shorter trials, the last of them the goal itself. A stage
+//! begins where the losses seen so far say that its trials pass as often as not (`crossing`), else
+//! with the bounds of the stage before (`select`), and a trial counts for all goals. Where the
+//! exceed ratio is 0, a short trial that lost too much makes an upper bound for good, so that only
+//! lower bounds need final trials.
 //!
-//! Of the trials that the goals wish for, the shortest is made, and of these the one at the smallest load: an upper
-//! bound found late must not refute a lower one found dearly (§5.3.4 of the RFC).
+//! Of the trials that the goals wish for, the shortest is made, and of these the one at the
+//! smallest load: an upper bound found late must not refute a lower one found dearly (§5.3.4 of the
+//! RFC).
 //!
 //! | RFC 9971 | here |
 //! | --- | --- |
@@ -40,8 +42,8 @@ pub struct MultipleLossRatio {
     pub least: f64,
     /// Max Load, not below the least: what the line carries.
     pub most: f64,
-    /// After so many trials the search ends, whatever was found: a device whose trials contradict each other can
-    /// keep any search busy.
+    /// After so many trials the search ends, whatever was found: a device whose trials contradict
+    /// each other can keep any search busy.
     pub most_trials: usize,
     /// Which trials count.
     pub validity: Validity,
@@ -67,7 +69,8 @@ pub struct GoalResult {
     pub goal: Goal,
     /// Why the result is not regular; none where it is.
     pub irregular: Option<Irregular>,
-    /// The Relevant Lower Bound, frames a second. Where there is no upper bound it is only the largest lower one.
+    /// The Relevant Lower Bound, frames a second. Where there is no upper bound it is only the
+    /// largest lower one.
     pub lower: Option<f64>,
     /// The Relevant Upper Bound, frames a second.
     pub upper: Option<f64>,

@@ -7,14 +7,15 @@
 //! | a lower bound | the guess, else the upper bound of the stage before, else a step above |
 //! | both | the guess, else a bound of the stage before, else the middle |
 //!
-//! The guess comes from the losses that were seen (`crossing`). Whatever is tried lies at least a *step* inside the
-//! bounds, a width at first: so that one trial ends the search where it goes as hoped, and twice as far each time that
-//! it leads to the same kind of bound again, so that a wrong guess costs the logarithm of its error.
+//! The guess comes from the losses that were seen (`crossing`). Whatever is tried lies at least a
+//! *step* inside the bounds, a width at first: so that one trial ends the search where it goes as
+//! hoped, and twice as far each time that it leads to the same kind of bound again, so that a wrong
+//! guess costs the logarithm of its error.
 //!
 //! A load that is not decided by its first trial is tried again before any other.
 //!
-//! Steps and middles are powers of one less the goal's width: an interval found in two steps has a middle that ends
-//! the search on either side.
+//! Steps and middles are powers of one less the goal's width: an interval found in two steps has a
+//! middle that ends the search on either side.
 
 use super::Irregular;
 use super::classify::Class;
@@ -24,10 +25,11 @@ use super::record::{Bounds, Record};
 
 /// Room for rounding in widths.
 const ROUNDING: f64 = 1e-9;
-/// After so many loads of a stage its middles are tried: a device without a curve leads guesses astray.
+/// After so many loads of a stage its middles are tried: a device without a curve leads guesses
+/// astray.
 const GUESSES: u32 = 8;
-/// A guess so many widths below an upper bound at most is moved to one width below it, where a trial that passes ends
-/// the search.
+/// A guess so many widths below an upper bound at most is moved to one width below it, where a
+/// trial that passes ends the search.
 const NEAR: i32 = 3;
 
 /// Where a search may go, frames a second.
@@ -118,7 +120,8 @@ impl Ends {
 }
 
 impl View<'_> {
-    /// What the goal wants next; `forwarded` is what the device forwarded at a load, frames a second.
+    /// What the goal wants next; `forwarded` is what the device forwarded at a load, frames a
+    /// second.
     pub(super) fn wish(&self, forwarded: impl Fn(f64) -> Option<f64>) -> Wish {
         let bounds = self.record.bounds(self.goal);
         let ceiling = self
@@ -194,7 +197,8 @@ impl View<'_> {
             .or(self.before.upper.filter(is_inside))
     }
 
-    /// Half a width below where the loss seems to cross the goal, so that the crossing is amid the bounds.
+    /// Half a width below where the loss seems to cross the goal, so that the crossing is amid the
+    /// bounds.
     fn guess(&self, upper: Option<f64>) -> Option<f64> {
         if self.progress.decided >= GUESSES {
             return None;

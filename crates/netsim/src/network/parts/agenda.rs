@@ -19,8 +19,8 @@ pub(crate) enum Slot {
     Timer(TimerSlot),
 }
 
-/// The earliest of all timers. There is one for each link, medium and device, one for the rare events, and
-/// two for each flow with open connections.
+/// The earliest of all timers. There is one for each link, medium and device, one for the rare
+/// events, and two for each flow with open connections.
 #[derive(Debug)]
 pub(crate) struct Agenda {
     slots: Slots,

@@ -1,10 +1,11 @@
 //! Links that take in what several access links bring, many packets at a time.
 //!
-//! An access link that hosts alone feed and that leads to one link only needs no events: when each of its
-//! packets comes out is known, and nobody but that link asks. What the link behind (it *gathers*) decides
-//! about a packet shows at its other end a propagation delay later at the earliest. So it may let packets lie in
-//! the access links' pipes for that long, and then takes them in one after the other, in the order of their
-//! coming, as of the instants of their coming. Whoever looks at it before makes it catch up.
+//! An access link that hosts alone feed and that leads to one link only needs no events: when each
+//! of its packets comes out is known, and nobody but that link asks. What the link behind (it
+//! *gathers*) decides about a packet shows at its other end a propagation delay later at the
+//! earliest. So it may let packets lie in the access links' pipes for that long, and then takes
+//! them in one after the other, in the order of their coming, as of the instants of their coming.
+//! Whoever looks at it before makes it catch up.
 //!
 //! Source: the lookahead of Chandy and Misra, "Distributed Simulation", 1979.
 
@@ -20,7 +21,8 @@ use trammel_core::time::Time;
 pub(crate) struct Gather {
     pub(crate) link: LinkId,
     delay: Time,
-    /// The access links in the order of their numbers, which decides between packets that come at once.
+    /// The access links in the order of their numbers, which decides between packets that come at
+    /// once.
     feeders: Vec<LinkId>,
     /// When the next packet comes from each.
     coming: Slots,
@@ -135,8 +137,8 @@ pub(crate) fn cross(
     Some(at)
 }
 
-/// Lays the packet that has arrived from link `from` into the pipe of link `last`, which is at `hop` of its
-/// route; it comes out at `arrives`. Returns whether it is the first there.
+/// Lays the packet that has arrived from link `from` into the pipe of link `last`, which is at
+/// `hop` of its route; it comes out at `arrives`. Returns whether it is the first there.
 #[inline]
 pub(crate) fn hand_on(
     links: &mut Table<LinkId, Link>,

@@ -2,8 +2,8 @@
 
 use trammel_core::time::Time;
 
-/// Things that may happen at one instant before time is held to stand still: more than any scenario has
-/// connections, each with a window to send.
+/// Things that may happen at one instant before time is held to stand still: more than any scenario
+/// has connections, each with a window to send.
 const MOST_AT_ONCE: u32 = 20_000_000;
 
 /// Notices, where debug assertions are on, that virtual time does not advance.

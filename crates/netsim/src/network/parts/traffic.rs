@@ -8,8 +8,8 @@ use crate::workload::Workload;
 use std::collections::VecDeque;
 use trammel_core::time::Time;
 
-/// How long the place of a workload's connection that is over is not used again; by then none of its
-/// packets are on their way.
+/// How long the place of a workload's connection that is over is not used again; by then none of
+/// its packets are on their way.
 const QUARANTINE: Time = Time::from_secs(10);
 
 /// The traffic of a network.

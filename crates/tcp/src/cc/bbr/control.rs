@@ -21,8 +21,8 @@ pub(super) fn min_tso_segs(tp: &Tp) -> u32 {
     }
 }
 
-/// `bw` times `gain` in payload bytes/s, less the margin. Payload is also what pacing counts, so headers
-/// neither slow the flow down nor speed it up.
+/// `bw` times `gain` in payload bytes/s, less the margin. Payload is also what pacing counts, so
+/// headers neither slow the flow down nor speed it up.
 pub(super) fn bytes_per_sec(bw: u64, gain: u64, mss: u32, margin_percent: u64) -> u64 {
     let scaled = (bw * u64::from(mss) * gain) >> GAIN_SCALE;
     ((u128::from(scaled) * u128::from(10_000 * (100 - margin_percent))) >> BW_SCALE) as u64
@@ -89,8 +89,8 @@ impl Bbr {
     }
 
     /// Segments in the network when the next one leaves.
-    // Differs from Linux 6.12: the next departure is taken to be now. Single segments are paced, so at
-    // most one segment is delivered in between.
+    // Differs from Linux 6.12: the next departure is taken to be now. Single segments are paced, so
+    // at most one segment is delivered in between.
     pub(super) fn packets_in_net(&self, tp: &Tp, in_flight: u32) -> u32 {
         if self.pacing_gain > UNIT {
             in_flight + Bbr::tso_segs_goal(tp)
@@ -120,7 +120,8 @@ impl Bbr {
         };
     }
 
-    /// The window as losses leave it, and whether packets are conserved instead of following the model.
+    /// The window as losses leave it, and whether packets are conserved instead of following the
+    /// model.
     fn recover_or_restore(&mut self, tp: &Tp, rs: &RateSample) -> (u32, bool) {
         let mut cwnd = tp.snd_cwnd;
         if rs.losses > 0 {

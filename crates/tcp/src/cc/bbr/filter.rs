@@ -45,8 +45,8 @@ impl MaxFilter {
         self.age(window, sample);
     }
 
-    /// Promotes the successors of a best value that has left the window, and takes a late one where a
-    /// quarter or half of it passed without a new second or third.
+    /// Promotes the successors of a best value that has left the window, and takes a late one where
+    /// a quarter or half of it passed without a new second or third.
     fn age(&mut self, window: u32, sample: Sample) {
         let old = sample.round.wrapping_sub(self.best.round);
         if old > window {

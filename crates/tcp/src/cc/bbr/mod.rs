@@ -216,7 +216,8 @@ const BW_UNIT: u64 = 1 << BW_SCALE;
 const GAIN_SCALE: u32 = 8;
 /// A gain of 1.
 const UNIT: u64 = 1 << GAIN_SCALE;
-/// Pacing gains of PROBE_BW's phases, one `min_rtt` each: probe, drain what the probe queued, cruise.
+/// Pacing gains of PROBE_BW's phases, one `min_rtt` each: probe, drain what the probe queued,
+/// cruise.
 const CYCLE: [u64; 8] = [
     UNIT * 5 / 4,
     UNIT * 3 / 4,

@@ -66,8 +66,8 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// Takes in the ACK of `rs`. `probing` tells whether the mode is PROBE_BW, `to_bytes` converts a rate
-    /// to bytes/s.
+    /// Takes in the ACK of `rs`. `probing` tells whether the mode is PROBE_BW, `to_bytes` converts
+    /// a rate to bytes/s.
     pub(super) fn update(
         &mut self,
         config: &Config,

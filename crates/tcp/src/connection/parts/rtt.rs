@@ -1,9 +1,9 @@
 //! Round-trip time and retransmission timeout.
 //!
-//! Jacobson's estimator in fixed point (srtt × 8, deviation × 4). Linux's form (Sarolahti and Kuznetsov,
-//! "Congestion Control in Linux TCP", 2002, §3) follows rises of the deviation at once, lets it fall once
-//! a round trip only, damps samples below the mean, and puts the floor of 200 ms under the deviation
-//! instead of under the timeout. The other form is RFC 6298 §2.
+//! Jacobson's estimator in fixed point (srtt × 8, deviation × 4). Linux's form (Sarolahti and
+//! Kuznetsov, "Congestion Control in Linux TCP", 2002, §3) follows rises of the deviation at once,
+//! lets it fall once a round trip only, damps samples below the mean, and puts the floor of 200 ms
+//! under the deviation instead of under the timeout. The other form is RFC 6298 §2.
 
 use crate::cc::Tp;
 use crate::seq::after;
@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn the_estimators_follow_rfc_6298() {
-        // §2.3 by hand, for 100 ms and then 180 ms: RTTVAR = 3/4 × 50 + 1/4 × 80, SRTT = 7/8 × 100 + 1/8 × 180.
+        // §2.3 by hand, for 100 ms and then 180 ms: RTTVAR = 3/4 × 50 + 1/4 × 80, SRTT = 7/8 × 100
+        // + 1/8 × 180.
         let (mut stack, samples) = (Stack::rfc(), [100_000, 180_000]);
         stack.min_rto = trammel_core::time::Time::from_ms(1);
         assert_eq!(estimate(&stack, &samples), (110_000, 110_000 + 4 * 57_500));
