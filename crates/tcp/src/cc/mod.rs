@@ -86,67 +86,80 @@ pub struct RateSample {
     pub is_ack_delayed: bool,
 }
 
-/// A congestion control. `ssthresh` and `cong_avoid` (or `cong_control`) are required; the rest is
-/// optional.
+/// A congestion control, with the hooks of Linux's `struct tcp_congestion_ops`. `ssthresh` and
+/// `cong_avoid` (or `cong_control`) make one; the rest is optional.
 ///
-/// Calls come in the kernel's order for each ACK: `in_ack_event`, `pkts_acked`, then `cong_avoid` (when the
-/// window may grow) or, for a variant that `has_cong_control`, `cong_control` for every ACK.
+/// For each ACK the calls come in this order: `pkts_acked`, `in_ack_event`, then `cong_avoid`
+/// (where the window may grow) or, for a variant that `has_cong_control`, `cong_control` for every
+/// ACK.
 pub trait CongestionControl: Debug + Send {
-    /// The connection is established.
+    /// Called once, when the connection is established and before data is sent (`init`). `tp.mss`
+    /// and the initial window are set; `tp.srtt_us` is 0 where the handshake gave no sample.
     fn init(&mut self, _tp: &mut Tp) {}
 
-    /// The slow-start threshold after a loss, in segments. Called once per reduction; at least 2.
+    /// Returns the slow-start threshold after a loss or a mark, segments, at least 2 (`ssthresh`).
+    /// Called once a reduction, before `tp.ca_state` and `tp.snd_cwnd` change.
     fn ssthresh(&mut self, tp: &mut Tp) -> u32;
 
-    /// Grows the window for `acked` segments, acknowledged up to `ack`.
+    /// Grows the window for `acked` segments that `ack` acknowledged (`cong_avoid`). Called in the
+    /// states Open, Disorder and Loss, never during a reduction. A variant that does not grow while
+    /// the window is not used asks [`Tp::is_cwnd_limited`].
     fn cong_avoid(&mut self, tp: &mut Tp, ack: u32, acked: u32);
 
-    /// Called before the state changes to `new`; `tp.ca_state` is still the old state.
+    /// Called before each change of state (`set_state`): `tp.ca_state` is still the old one.
     fn set_state(&mut self, _tp: &mut Tp, _new: CaState) {}
 
-    /// Notifies of a transmission, restart, loss or ECN event; see [`CaEvent`].
+    /// Notifies of a transmission, restart, loss or ECN event (`cwnd_event`); see [`CaEvent`].
     fn cwnd_event(&mut self, _tp: &mut Tp, _event: CaEvent) {}
 
-    /// Called for every ACK before it is processed.
+    /// Called for every ACK while data is outstanding, once deliveries are counted and before
+    /// losses are looked for (`in_ack_event`).
     fn in_ack_event(&mut self, _tp: &mut Tp, _flags: AckFlags) {}
 
-    /// Called when segments are newly acknowledged or SACKed.
+    /// Called for every ACK while data is outstanding, before `in_ack_event` (`pkts_acked`).
+    /// `sample.pkts_acked` is 0 where it acknowledges nothing, and `sample.rtt_us` is negative
+    /// where it gives no round trip.
     fn pkts_acked(&mut self, _tp: &mut Tp, _sample: &AckSample) {}
 
-    /// The window after an undone reduction, in segments.
+    /// Returns the window after an undone reduction, segments (`undo_cwnd`). `tp.snd_ssthresh` is
+    /// still the reduced one.
     fn undo_cwnd(&mut self, tp: &mut Tp) -> u32 {
         tp.reno_undo_cwnd()
     }
 
-    /// Whether `cong_control` replaces `cong_avoid` and the stack's own window reduction.
+    /// Whether `cong_control` takes the place of `cong_avoid` and of the stack's own window
+    /// reduction. Asked once, before the connection is opened.
     fn has_cong_control(&self) -> bool {
         false
     }
 
-    /// Sets window and pacing rate for this ACK.
+    /// Sets window and pacing rate for this ACK (`cong_control`). Called last, when the rate sample
+    /// is complete and losses are marked.
     fn cong_control(&mut self, _tp: &mut Tp, _rs: &RateSample) {}
 
-    /// Whether the sender's segments are ECN-capable and this variant reacts to marks itself.
+    /// Whether the sender marks its segments ECN-capable and reacts to marks by this variant's own
+    /// law (`TCP_CONG_NEEDS_ECN`).
     fn needs_ecn(&self) -> bool {
         false
     }
 
-    /// The lowest window that rate halving may reach, in segments, for stacks that halve the rate.
+    /// The lowest window to which rate halving may go, segments (`min_cwnd` of Linux 2.6). Asked
+    /// only by stacks that halve the rate.
     fn min_cwnd(&self, tp: &Tp) -> u32 {
         tp.snd_ssthresh / 2
     }
 
-    /// Multiple of `snd_cwnd` that the send buffer should hold.
+    /// Multiple of `snd_cwnd` that the send buffer should hold (`sndbuf_expand`).
     fn sndbuf_expand(&self) -> u32 {
         2
     }
 
-    /// Smallest super-segment under TSO autosizing, in segments.
+    /// Smallest super-segment under TSO autosizing, segments (`min_tso_segs`).
     fn min_tso_segs(&self, _tp: &Tp) -> u32 {
         2
     }
 
-    /// Internal variables for traces: name and value.
+    /// Internal variables for traces: name and value (`get_info`).
     fn observe(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
