@@ -15,7 +15,7 @@ use trammel_stats::table::Table;
 use trammel_streams::peers::Peer;
 use trammel_transport::points::{Failure, Outcome, RunOptions, Watch, run_points};
 use trammel_transport::refusals::reading;
-use trammel_transport::simulate::RunTables;
+use trammel_transport::run_tables::RunTables;
 use trammel_transport::trace_of::Samples;
 
 /// What came of an experiment.

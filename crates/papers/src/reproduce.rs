@@ -24,7 +24,7 @@ use trammel_stats::table::{Table, write_json};
 use trammel_transport::kept::KeptRuns;
 use trammel_transport::points;
 use trammel_transport::points::{Failure, Watch};
-use trammel_transport::simulate::RunTables;
+use trammel_transport::run_tables::RunTables;
 
 /// What `trammel paper` asks for.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use trammel::scenario::model::Engine;
 use trammel::scenario::{File, ReadError};
 use trammel::transport::points::{Outcome, RunOptions, Unwatched, Watch, run_points};
-use trammel::transport::simulate::RunTables;
+use trammel::transport::run_tables::RunTables;
 use trammel_core::time::Time;
 
 const TWO: &str = "title = 'Two'\nduration = '3 s'\nwarmup = '1 s'\nrepeat = 2\n\

@@ -1,8 +1,8 @@
 //! What engine `measure` takes to measure flows: the real kernel in virtual time, of each source that the points of a file name; or the host's own.
 
-use super::points::{RunOptions, run_key};
-use super::refusals::refusals;
-use super::simulate::RunTables;
+use super::refusals::{is_of_host, refusals};
+use super::run_options::{RunOptions, run_key};
+use super::run_tables::RunTables;
 use super::{guest, measure};
 use crate::on_host as host;
 use anyhow::{Context, bail};
@@ -16,7 +16,7 @@ use trammel_ground::machine::date;
 use trammel_kernel::boot::Machine;
 use trammel_kernel::build::{self, Built, Source, Watch, Wish};
 use trammel_scenario::check::told;
-use trammel_scenario::model::{Engine, Kernel, Scenario};
+use trammel_scenario::model::{Engine, Scenario};
 use trammel_scenario::{File, hash};
 
 /// The fact that is an instant.
@@ -94,12 +94,6 @@ pub(super) fn label(scenario: &Scenario) -> Label {
     } else {
         Label::LinuxVt
     }
-}
-
-/// Whether the host's own TCP is measured.
-pub(super) fn is_of_host(scenario: &Scenario) -> bool {
-    let wanted = scenario.measure.as_ref();
-    wanted.is_some_and(|measure| measure.kernel == Kernel::Host)
 }
 
 fn chosen(scenario: &Scenario) -> Chosen {

@@ -1,7 +1,7 @@
 //! Engine `measure` where there is no Linux: nothing measures flows, which is noted.
 
-use super::points::RunOptions;
-use super::simulate::RunTables;
+use super::run_options::RunOptions;
+use super::run_tables::RunTables;
 use trammel_core::label::Label;
 use trammel_scenario::File;
 use trammel_scenario::model::{Engine, Scenario};

@@ -3,7 +3,7 @@
 //! While a run goes on, each is written at once into the hidden folder beside the run folder, so that not even a
 //! killed process loses it. The folder of a sweep, and that of an interrupted run, hold them in `points/`.
 
-use super::simulate::RunTables;
+use super::run_tables::RunTables;
 use super::trace_of::EntityTrace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

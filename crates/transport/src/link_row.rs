@@ -15,7 +15,7 @@
 
 use super::network_of::BuiltLink;
 use super::observe::LinkSeen;
-use super::rows::Span;
+use super::span::Span;
 use trammel_core::time::Time;
 use trammel_netsim::link::LinkCounters;
 use trammel_stats::stats::percentile;

@@ -6,8 +6,8 @@
 use super::network_of::{Built, BuiltFlow, BuiltLink};
 use super::trace_of::{EntityTrace, Samples};
 use trammel_core::time::Time;
-use trammel_netsim::ids::{FlowId, LinkId, StreamId};
 use trammel_netsim::flow::FlowResult;
+use trammel_netsim::ids::{FlowId, LinkId, StreamId};
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Sample;
@@ -228,7 +228,8 @@ pub fn observe(
                 }
             }
             if bin_ends || at == end {
-                of.delivered.push(built.network.flow(FlowId::new(index)).bytes_delivered);
+                of.delivered
+                    .push(built.network.flow(FlowId::new(index)).bytes_delivered);
             }
         }
         if curves && look % stride == 0 {
@@ -256,7 +257,10 @@ fn note_traffic(built: &Built, seen: &mut Seen, note: impl Fn(&mut TrafficSeen, 
         note(of, passed.delivered_bytes);
     }
     for (index, of) in seen.streams.iter_mut().enumerate() {
-        note(of, built.network.stream(StreamId::new(index)).received_bytes);
+        note(
+            of,
+            built.network.stream(StreamId::new(index)).received_bytes,
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::job_of::{ScenarioJob, job_of};
 use super::measure;
-use super::simulate::RunTables;
+use super::run_tables::RunTables;
 use crate::host::{self, Answered, Load};
 use anyhow::anyhow;
 use std::path::PathBuf;

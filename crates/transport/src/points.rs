@@ -4,13 +4,15 @@
 //! of threads; a run that fails or panics is reported and leaves the others alone; after an interrupt the
 //! runs at hand are finished and the rest is left out.
 
-use super::comparison::{Published, comparison};
+use super::comparison::comparison;
 use super::harm;
 use super::instrument::{Instrument, instrument, label};
 use super::limits;
 use super::phases;
+use super::point_run::PointRun;
 use super::predict::{Prediction, predict};
-use super::simulate::{RunTables, simulate_and_capture};
+use super::run_tables::RunTables;
+use super::simulate::simulate_and_capture;
 use super::summary::summary;
 use super::trace_of::EntityTrace;
 use anyhow::Context;
@@ -18,35 +20,17 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use trammel_core::label::Label;
 use trammel_ground::Lacks;
+use trammel_scenario::File;
 use trammel_scenario::columns;
 use trammel_scenario::columns::{FLOWS, GROUPS, LINKS, PREDICTIONS, STREAMS, WORKLOADS};
 use trammel_scenario::model::{Engine, Scenario, Tracing};
 use trammel_scenario::named;
 use trammel_scenario::path::Trace;
-use trammel_scenario::{File, hash};
 use trammel_stats::table::{Cell, Table};
 
-/// How to run a file.
-#[derive(Clone, Debug, Default)]
-pub struct RunOptions {
-    /// The engines; those that are not built are left out with a note.
-    pub engines: Vec<Engine>,
-    /// Whether nothing is run where one of them is missing; else the others run.
-    pub needs_all: bool,
-    /// Threads; nothing means one a core.
-    pub threads: Option<usize>,
-    /// Short curves over time are kept of the first repeat of a few points, for a report.
-    pub curves: bool,
-    /// Runs that are done already, by [`run_key`].
-    pub known: BTreeMap<String, RunTables>,
-    /// Published numbers to compare with.
-    pub published: Vec<Published>,
-    /// Where captures go that the file asks for, as `<point>.<link>.pcapng` of the first repeat.
-    pub captures: Option<PathBuf>,
-}
+pub use super::run_options::{RunOptions, run_key};
 
 /// Whoever wants to know how a job goes on.
 pub trait Watch: Sync {
@@ -82,19 +66,6 @@ pub struct Failure {
     pub seed: u64,
     /// Why.
     pub why: String,
-}
-
-/// A run that was made.
-#[derive(Clone, Copy, Debug)]
-pub struct Run<'a> {
-    /// The point's place in the file.
-    pub at: usize,
-    /// The repeat, from 0.
-    pub repeat: u32,
-    /// Which engine made it.
-    pub label: Label,
-    /// Its rows.
-    pub tables: &'a RunTables,
 }
 
 /// Samples over time of one entity in one run.
@@ -162,18 +133,6 @@ impl Outcome {
         ];
         all.into_iter().filter(|table| !table.is_empty())
     }
-}
-
-/// The name by which a run is known: a hash of all that decides its numbers, its seed included.
-pub fn run_key(scenario: &Scenario, seed: u64) -> String {
-    hash::of(&Scenario {
-        repeat: 1,
-        seed,
-        solo: false,
-        models: Vec::new(),
-        measure: None,
-        ..scenario.clone()
-    })
 }
 
 /// One run of a file.
@@ -316,7 +275,7 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
     let traces = traces.collect();
     let tables: Vec<_> = runs
         .iter()
-        .map(|(at, repeat, label, run)| Run {
+        .map(|(at, repeat, label, run)| PointRun {
             at: *at,
             repeat: *repeat,
             label: *label,

@@ -4,7 +4,7 @@
 //! Intervals of means end there (`trammel_stats::interval`). What a sender puts on its own wire has no such end: what the queue drops
 //! counts.
 
-use super::summary::ALL_FLOWS;
+use super::run_tables::ALL_FLOWS;
 use std::collections::BTreeMap;
 use trammel_core::time::Time;
 use trammel_scenario::columns::metric_of;

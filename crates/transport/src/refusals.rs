@@ -3,6 +3,8 @@
 
 use trammel_scenario::Reading;
 use trammel_scenario::check::Fault;
+#[cfg(target_os = "linux")]
+use trammel_scenario::model::Kernel;
 use trammel_scenario::model::{Engine, Scenario};
 
 /// Reads a file for `engines`, or where none are given, for its own; what they refuse of it is a fault.
@@ -23,9 +25,16 @@ pub fn refusals(scenario: &Scenario, engines: &[Engine]) -> Vec<Fault> {
     }
 }
 
+/// Whether the host's own TCP is measured.
+#[cfg(target_os = "linux")]
+pub(super) fn is_of_host(scenario: &Scenario) -> bool {
+    let wanted = scenario.measure.as_ref();
+    wanted.is_some_and(|measure| measure.kernel == Kernel::Host)
+}
+
 #[cfg(target_os = "linux")]
 fn of_measure(scenario: &Scenario) -> Vec<Fault> {
-    if super::instrument::is_of_host(scenario) {
+    if is_of_host(scenario) {
         crate::on_host::refusals(scenario)
     } else {
         super::measure::refusals(scenario)

@@ -9,19 +9,14 @@
 use super::link_row::link_row;
 use super::network_of::{BuiltFlow, BuiltLink};
 use super::observe::{FlowSeen, Seen};
-use super::simulate::RunTables;
+use super::run_tables::RunTables;
+use super::span::{Span, mbps};
 use trammel_core::time::Time;
 use trammel_netsim::flow::FlowResult;
 use trammel_stats::histogram::Histogram;
 use trammel_stats::stats::jain;
 use trammel_stats::table::{Cell, Table};
 use trammel_tcp::connection::Bound;
-
-/// The interesting instants of a run.
-pub(super) struct Span {
-    pub(super) warmup: Time,
-    pub(super) end: Time,
-}
 
 /// What a run knows of one flow.
 struct FlowFacts<'a> {
@@ -38,11 +33,6 @@ struct FlowFacts<'a> {
     active: Time,
     late_active: Time,
     convergence_s: Option<f64>,
-}
-
-/// Megabits a second of `bytes` within `window`; nothing of no time.
-pub(super) fn mbps(bytes: u64, window: Time) -> Option<f64> {
-    (window > Time::ZERO).then(|| bytes as f64 * 8e-6 / window.as_secs_f64())
 }
 
 /// What a run made of a network: its parts, and what was seen of each.

@@ -3,7 +3,7 @@
 use super::answer::{answer, report};
 use super::kept::KeptRuns;
 use super::points::{Failure, Outcome, RunOptions, Watch, run_points};
-use super::simulate::RunTables;
+use super::run_tables::RunTables;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::process::ExitCode;

@@ -5,7 +5,9 @@
 use super::capture;
 use super::network_of::{Built, network_of};
 use super::observe::{Seen, observe};
-use super::rows::{self, Ran, Span};
+use super::rows::{self, Ran};
+use super::run_tables::RunTables;
+use super::span::Span;
 use super::trace_of::{EntityTrace, Samples};
 use super::workloads;
 use anyhow::Context;
@@ -13,40 +15,8 @@ use std::path::Path;
 use trammel_netsim::ids::{FlowId, StreamId, WorkloadId};
 use trammel_netsim::network::Passed;
 use trammel_netsim::trace::{Pace, Sample};
-use trammel_scenario::columns::{FLOWS, GROUPS, LINKS, STREAMS, WORKLOADS, table};
 use trammel_scenario::model::{Scenario, Tracing};
 use trammel_stats::table::{Cell, Table};
-
-/// The rows of one run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunTables {
-    /// One row a flow.
-    pub flows: Table,
-    /// One row a link that has a rate.
-    pub links: Table,
-    /// One row a workload and range of sizes.
-    pub workloads: Table,
-    /// One row a stream.
-    pub streams: Table,
-    /// One row.
-    pub groups: Table,
-    /// Samples over time, where they were asked for.
-    pub traces: Vec<EntityTrace>,
-}
-
-impl RunTables {
-    /// Tables without rows.
-    pub(super) fn empty() -> RunTables {
-        RunTables {
-            flows: table("flows", FLOWS),
-            links: table("links", LINKS),
-            workloads: table("workloads", WORKLOADS),
-            streams: table("streams", STREAMS),
-            groups: table("groups", GROUPS),
-            traces: Vec::new(),
-        }
-    }
-}
 
 /// Runs `scenario` once with `seed`. Where it traces nothing and `curves` is set, short curves are kept
 /// for a report.
@@ -82,9 +52,11 @@ pub fn simulate_and_capture(
     built.network.finish_captures()?;
     debug_assert_eq!(built.network.audit(), Ok(()), "the books balance");
     let mut run = RunTables::empty();
-    let results = (0..built.flows.len()).map(|index| built.network.flow(FlowId::new(index)).clone());
+    let results =
+        (0..built.flows.len()).map(|index| built.network.flow(FlowId::new(index)).clone());
     let results = results.collect();
-    let rtts = (0..built.flows.len()).map(|index| built.network.flow_rtt(FlowId::new(index)).clone());
+    let rtts =
+        (0..built.flows.len()).map(|index| built.network.flow_rtt(FlowId::new(index)).clone());
     let ran = Ran {
         flows: &built.flows,
         links: &built.links,
@@ -94,7 +66,12 @@ pub fn simulate_and_capture(
         counts_events: true,
     };
     rows::fill(&mut run, ran, &Span { warmup, end });
-    let completed = |(index, workload)| (workload, built.network.workload(WorkloadId::new(index)).completed());
+    let completed = |(index, workload)| {
+        (
+            workload,
+            built.network.workload(WorkloadId::new(index)).completed(),
+        )
+    };
     let workloads = || built.workloads.iter().enumerate().map(completed);
     let span = Span { warmup, end };
     for (of, seen) in workloads().zip(&seen.workloads) {

@@ -2,9 +2,9 @@
 //!
 //! An interval lies where the metric can, and `ci_method` says how it was made (`trammel_stats::interval`).
 
-use super::points::Run;
+use super::point_run::PointRun;
 use super::possible::Possible;
-use super::simulate::RunTables;
+use super::run_tables::{ALL_FLOWS, RunTables};
 use super::workloads;
 use std::collections::{BTreeMap, BTreeSet};
 use trammel_core::label::Label;
@@ -17,8 +17,6 @@ use trammel_stats::table::{Cell, CellType, Column, Row, Table};
 
 /// The level of every interval.
 pub const LEVEL: f64 = 0.95;
-/// What the rows of `groups` are called.
-pub const ALL_FLOWS: &str = "all flows";
 
 /// One of the tables of a run.
 type Pick = fn(&RunTables) -> &Table;
@@ -37,7 +35,7 @@ pub const COLUMNS: &[(&str, CellType)] = &[
 ];
 
 /// The summary of the runs and of the predictions.
-pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
+pub fn summary(file: &File, runs: &[PointRun<'_>], predicted: &Table) -> Table {
     let mut columns = leading(&file.points);
     columns.extend(
         COLUMNS
@@ -120,7 +118,7 @@ pub fn summary(file: &File, runs: &[Run<'_>], predicted: &Table) -> Table {
 }
 
 /// Whose runs there are.
-fn labels(runs: &[Run<'_>]) -> BTreeSet<Label> {
+fn labels(runs: &[PointRun<'_>]) -> BTreeSet<Label> {
     runs.iter().map(|run| run.label).collect()
 }
 

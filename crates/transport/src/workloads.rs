@@ -5,7 +5,7 @@
 
 use super::network_of::BuiltWorkload;
 use super::observe::TrafficSeen;
-use super::rows::{Span, mbps};
+use super::span::{Span, mbps};
 use super::trace_of::{EntityTrace, Samples};
 use trammel_core::time::Time;
 use trammel_netsim::workload::{Completed, SizeBucket, Spread};

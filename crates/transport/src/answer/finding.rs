@@ -170,7 +170,7 @@ impl Metric {
             Of::Flows => match &scenario.flows[..] {
                 [] => None,
                 [only] if self.name == "goodput" => Some(only.name.clone()),
-                _ => Some(crate::summary::ALL_FLOWS.to_owned()),
+                _ => Some(crate::run_tables::ALL_FLOWS.to_owned()),
             },
             Of::Bottleneck => numbers.bottlenecks.first().cloned(),
             Of::Workload => {

@@ -179,7 +179,11 @@ pub(super) fn highlights(file: &File, numbers: &Numbers) -> Vec<Highlight> {
         add("Jain's index", note, range(&find), &plain);
     }
     let find = |point: &Point| {
-        mean(numbers.get(&point.id, crate::summary::ALL_FLOWS, "latency_loaded_p95"))
+        mean(numbers.get(
+            &point.id,
+            crate::run_tables::ALL_FLOWS,
+            "latency_loaded_p95",
+        ))
     };
     add("latency under load, p95", note, range(&find), &of_time);
     let find = |point: &Point| mean(numbers.steady(&point.id, &link, "queue_delay_mean"));

@@ -1,7 +1,7 @@
 //! The summary by engine, point, entity and metric, for plots and sentences.
 
 use crate::points::Outcome;
-use crate::summary::ALL_FLOWS;
+use crate::run_tables::ALL_FLOWS;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use trammel_core::label::Label;

@@ -5,7 +5,7 @@ use super::axis;
 use super::numbers::EQUAL_PARTS;
 use super::words::{INTERVALS, placed};
 use crate::points::Outcome;
-use crate::summary::ALL_FLOWS;
+use crate::run_tables::ALL_FLOWS;
 use std::collections::BTreeMap;
 use trammel_core::label::Label;
 use trammel_report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};

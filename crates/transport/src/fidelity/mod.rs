@@ -27,7 +27,7 @@ pub mod terminal;
 pub mod trace;
 
 use crate::points::{Failure, Watch};
-use crate::simulate::RunTables;
+use crate::run_tables::RunTables;
 use finding::Finding;
 use mechanism::{Gaps, Mechanisms};
 use plan::{Case, Extent};

@@ -4,7 +4,7 @@ use super::plan::{Case, Compared};
 use super::setting::{self, Path, Run};
 use super::trace::{Stamp, Summary, summarise};
 use crate::points::{Outcome, PointTrace, RunOptions, Watch, run_points};
-use crate::simulate::RunTables;
+use crate::run_tables::RunTables;
 use crate::trace_of::Samples;
 use std::collections::BTreeMap;
 use trammel_netsim::trace::Sample;

@@ -2,7 +2,7 @@
 
 use crate::kept::KeptRuns;
 use crate::points::{Failure, Watch};
-use crate::simulate::RunTables;
+use crate::run_tables::RunTables;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_ground::progress::Progress;

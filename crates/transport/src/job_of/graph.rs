@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, Row, parties};
 use super::line::Placed;
-use super::refused;
+use super::refusal::refused;
 use std::collections::BTreeMap;
 use trammel_kernel::job::Host;
 use trammel_scenario::topology::Graph;

@@ -1,7 +1,8 @@
 //! The hosts at the ends of flows: a pair for all flows of one way whose stacks are alike, set by the kernel's own variables and metrics of routes.
 
 use super::layout::{Layout, Party, Row, parties};
-use super::{ns, refused};
+use super::nanoseconds::ns;
+use super::refusal::refused;
 use crate::network_of::{Described, Ways, describe, rmem_max};
 use std::collections::BTreeMap;
 use trammel_core::time::Time;

@@ -1,6 +1,6 @@
 //! The parts of a guest's network as they are put together: hosts, wires, routes along a row of them.
 
-use super::JobLink;
+use super::scenario_job::JobLink;
 use trammel_kernel::job::{Host, Job, Route, Way, Wire};
 use trammel_scenario::check::Fault;
 use trammel_scenario::flow::Flow;

@@ -2,7 +2,10 @@
 //! the same on the way back.
 
 use super::layout::{Layout, Row};
-use super::{JobLink, ns, queue, refused};
+use super::nanoseconds::ns;
+use super::queue::{self, ETHERNET_HEADER};
+use super::refusal::refused;
+use super::scenario_job::JobLink;
 use crate::network_of::{BuiltLink, schedule};
 use trammel_core::rng::Rng;
 use trammel_core::schedule::RateSchedule;
@@ -18,8 +21,6 @@ use trammel_scenario::registry::Family;
 
 /// Packets on their way at most: no path holds more.
 const ON_THE_WAY: u32 = 100_000_000;
-/// What the kernel counts of a frame beside its IP packet.
-pub(super) const ETHERNET_HEADER: u32 = 14;
 
 /// A line and where it goes.
 #[derive(Clone, Copy, Debug)]

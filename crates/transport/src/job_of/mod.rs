@@ -11,18 +11,22 @@ mod graph;
 mod hosts;
 mod layout;
 mod line;
+mod nanoseconds;
 mod path;
 mod queue;
+mod refusal;
+mod scenario_job;
 mod variant;
 mod workloads;
 
-use super::network_of::{BuiltFlow, BuiltLink, BuiltWorkload};
+pub use scenario_job::{JobLink, JobWorkload, ScenarioJob};
+
 use layout::Layout;
-use std::ops::Range;
+use nanoseconds::ns;
+use refusal::refused;
 use trammel_core::schedule::RateSchedule;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
-use trammel_kernel::job::Job;
 use trammel_scenario::check::Fault;
 use trammel_scenario::model::{Pcap, Scenario, Tracing};
 use trammel_scenario::topology::Topology;
@@ -35,45 +39,6 @@ const MOST_LOOKS: u64 = 200_000;
 const MOST_FLOWS: usize = 50_000;
 /// From one sample to the next where every ACK was asked for: a tick of the kernel.
 const TICK: Time = Time::from_ms(1);
-
-/// A job, and what its parts are called.
-#[derive(Clone, Debug)]
-pub struct ScenarioJob {
-    /// The job.
-    pub job: Job,
-    /// Its flows, in the order of the scenario.
-    pub flows: Vec<BuiltFlow>,
-    /// Its workloads, in the order of the scenario; their flows come behind those that have names.
-    pub workloads: Vec<JobWorkload>,
-    /// Its links.
-    pub links: Vec<JobLink>,
-    /// Where the kernel is not quite what the scenario says.
-    pub notes: Vec<String>,
-}
-
-/// A workload of a job.
-#[derive(Clone, Debug)]
-pub struct JobWorkload {
-    /// What it is called.
-    pub built: BuiltWorkload,
-    /// Its flows among the job's.
-    pub flows: Range<usize>,
-    /// Of each: when it starts, its bytes, and how long it takes in an empty network without slow start.
-    pub begun: Vec<(Time, u64, Time)>,
-}
-
-/// A link of a job.
-#[derive(Clone, Debug)]
-pub struct JobLink {
-    /// As the simulator has it; its index has no meaning here.
-    pub link: BuiltLink,
-    /// Where its queue is: wire and end.
-    pub queue: (usize, usize),
-    /// Where packets are lost or delayed behind it.
-    pub spoil: Option<(usize, usize)>,
-    /// Whether all that its queue drops is dropped because it is full.
-    pub is_fifo: bool,
-}
 
 /// Makes the job of one run with `seed`, or says all that stands against it.
 pub fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<Fault>> {
@@ -176,19 +141,4 @@ fn between_readings(links: &[JobLink]) -> i64 {
     let rates = links.iter().map(|link| link.link.rate).chain(steps);
     let fastest = rates.map(Rate::as_bps).max().unwrap_or(1).max(1);
     ns(Time::from_secs_f64(BYTES as f64 * 8.0 / fastest as f64).min(LONGEST))
-}
-
-/// Nanoseconds, as a guest counts.
-fn ns(time: Time) -> i64 {
-    i64::try_from(time.as_ps() / 1000).unwrap_or(i64::MAX)
-}
-
-/// What a guest cannot express.
-fn refused(place: &str, what: &str, why: &str) -> Fault {
-    Fault {
-        place: place.to_owned(),
-        what: what.to_owned(),
-        why: why.to_owned(),
-        help: "leave it out, or leave out engine `measure`".to_owned(),
-    }
 }

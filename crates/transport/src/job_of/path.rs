@@ -2,7 +2,8 @@
 
 use super::layout::{Layout, Row, parties};
 use super::line::Placed;
-use super::{ns, refused};
+use super::nanoseconds::ns;
+use super::refusal::refused;
 use crate::network_of::{ACCESS_QUEUE_PKTS, BACK_QUEUE_PKTS, base_delay};
 use std::collections::BTreeMap;
 use trammel_core::time::Time;

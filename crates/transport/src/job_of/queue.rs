@@ -1,12 +1,13 @@
 //! A queue of a scenario as the kernel's: its options in the units that `tc` would give.
 
-use super::line::ETHERNET_HEADER;
 use trammel_core::entry::Params;
 use trammel_core::time::Time;
 use trammel_io::qdisc::{Codel, Kind, Red};
 use trammel_scenario::path::{Limit, Line};
 use trammel_scenario::registry::Family;
 
+/// What the kernel counts of a frame beside its IP packet.
+pub(super) const ETHERNET_HEADER: u32 = 14;
 /// Bytes that a packet and what the kernel keeps of it take in memory, at most.
 const MEMORY_BYTES: u32 = 4096;
 /// The kernel's table for a queue that was idle: its places.

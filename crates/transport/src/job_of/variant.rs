@@ -1,7 +1,7 @@
 //! Parameters of congestion controls as those of the kernel's modules: one value for all flows of a guest.
 
 use super::layout::{Party, parties};
-use super::refused;
+use super::refusal::refused;
 use std::collections::BTreeMap;
 use trammel_core::entry::{About, Params, Value};
 use trammel_kernel::check::CONGESTION;

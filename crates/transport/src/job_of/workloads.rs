@@ -2,7 +2,9 @@
 
 use super::hosts::Attached;
 use super::layout::Layout;
-use super::{JobWorkload, ns, refused};
+use super::nanoseconds::ns;
+use super::refusal::refused;
+use super::scenario_job::JobWorkload;
 use crate::network_of::network_of;
 use trammel_kernel::job;
 use trammel_netsim::ids::WorkloadId;

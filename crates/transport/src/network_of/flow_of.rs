@@ -1,6 +1,7 @@
 //! A flow of a scenario as the simulator's: stacks at both ends, when it sends and how much.
 
-use super::{BuiltFlow, Ways};
+use super::built::BuiltFlow;
+use super::ways::Ways;
 use crate::pacing::Paced;
 use anyhow::{anyhow, bail};
 use trammel_core::entry::Params;

@@ -1,7 +1,7 @@
 //! A network of hosts and links: two of the simulator's links each, and routes of least delay.
 
 use super::line::{BackQueue, Placed};
-use super::{Laid, Ways};
+use super::ways::{Laid, Ways};
 use anyhow::Context;
 use trammel_netsim::ids::LinkId;
 use trammel_netsim::network::Network;

@@ -1,6 +1,6 @@
 //! A line of a scenario as two of the simulator's links: the data direction and the way back.
 
-use super::BuiltLink;
+use super::built::BuiltLink;
 use anyhow::{Context, anyhow};
 use trammel_core::entry::Value;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};

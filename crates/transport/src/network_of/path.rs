@@ -7,7 +7,8 @@
 //! wire of the difference before it. Access links are there only where the scenario has them.
 
 use super::line::{BackQueue, Placed};
-use super::{Laid, Ways, wireless};
+use super::ways::{Laid, Ways};
+use super::wireless;
 use std::collections::BTreeMap;
 use trammel_core::time::Time;
 use trammel_netsim::ids::LinkId;

@@ -1,6 +1,6 @@
 //! A stream of datagrams of a scenario as the simulator's.
 
-use super::Ways;
+use super::ways::Ways;
 use anyhow::anyhow;
 use trammel_core::entry::Value;
 use trammel_core::rng::Rng;

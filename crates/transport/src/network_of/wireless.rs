@@ -1,6 +1,7 @@
 //! The wireless cell of a path: the simulator's medium, with the rest of the way as a wire before it.
 
-use super::{BuiltLink, line};
+use super::built::BuiltLink;
+use super::line;
 use trammel_core::time::Time;
 use trammel_core::units::Rate;
 use trammel_netsim::ids::LinkId;

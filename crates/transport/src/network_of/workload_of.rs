@@ -4,9 +4,10 @@
 //! responses the response is the data: the client that asks is the receiving host, so that responses share
 //! the bottleneck with the flows beside them.
 
+use super::built::{BuiltLink, BuiltWorkload};
 use super::flow_of::{controller, stacks};
 use super::stream_of::law;
-use super::{BuiltLink, BuiltWorkload, Ways};
+use super::ways::Ways;
 use anyhow::{Context, anyhow};
 use trammel_core::time::Time;
 use trammel_core::units::Rate;

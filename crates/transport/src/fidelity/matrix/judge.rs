@@ -2,7 +2,7 @@
 
 use super::cells::{Cell, Regime, VARIANTS};
 use crate::points::Outcome;
-use crate::summary::ALL_FLOWS;
+use crate::run_tables::ALL_FLOWS;
 use std::collections::BTreeMap;
 use trammel_stats::stats::percentile;
 use trammel_stats::table::CellType::{Float, Int, Text};

@@ -11,7 +11,7 @@ pub mod judge;
 pub mod page;
 
 use crate::points::{Outcome, RunOptions, Watch, run_points};
-use crate::simulate::RunTables;
+use crate::run_tables::RunTables;
 use cells::Cell;
 use judge::Judged;
 use std::collections::BTreeMap;

@@ -1,0 +1,39 @@
+//! How to run a file, and the name by which each of its runs is known.
+
+use super::comparison::Published;
+use super::run_tables::RunTables;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use trammel_scenario::hash;
+use trammel_scenario::model::{Engine, Scenario};
+
+/// How to run a file.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// The engines; those that are not built are left out with a note.
+    pub engines: Vec<Engine>,
+    /// Whether nothing is run where one of them is missing; else the others run.
+    pub needs_all: bool,
+    /// Threads; nothing means one a core.
+    pub threads: Option<usize>,
+    /// Short curves over time are kept of the first repeat of a few points, for a report.
+    pub curves: bool,
+    /// Runs that are done already, by [`run_key`].
+    pub known: BTreeMap<String, RunTables>,
+    /// Published numbers to compare with.
+    pub published: Vec<Published>,
+    /// Where captures go that the file asks for, as `<point>.<link>.pcapng` of the first repeat.
+    pub captures: Option<PathBuf>,
+}
+
+/// The name by which a run is known: a hash of all that decides its numbers, its seed included.
+pub fn run_key(scenario: &Scenario, seed: u64) -> String {
+    hash::of(&Scenario {
+        repeat: 1,
+        seed,
+        solo: false,
+        models: Vec::new(),
+        measure: None,
+        ..scenario.clone()
+    })
+}
