@@ -22,10 +22,10 @@ use trammel_scenario::tree::Value as Given;
 use trammel_stats::table::CellType::{Float, Int, Text};
 use trammel_stats::table::{self, Column, Table};
 use trammel_testbeds::beds::configuration::Configuration;
-use trammel_testbeds::beds::dut::Dut;
+use trammel_testbeds::devices::dut::Dut;
 use trammel_testbeds::beds::model;
-use trammel_testbeds::beds::namespaces;
-use trammel_testbeds::beds::namespaces::Wish;
+use trammel_testbeds::beds::built_device;
+use trammel_testbeds::devices::namespaces::Wish;
 use trammel_testbeds::beds::ports::{LONGEST_DELAY, Setting, Waits};
 use trammel_testbeds::beds::ring::InMemory;
 use trammel_testbeds::beds::self_test;
@@ -247,7 +247,7 @@ fn built(
         tester: Some(tester.clone()),
         interrupted: Arc::clone(&interrupted),
     };
-    Ok(Box::new(namespaces::bed(&wish, setting)?))
+    Ok(Box::new(built_device::bed(&wish, setting)?))
 }
 
 /// The rows of all tests in one table: what was tested by which test, then every number that some test tells.

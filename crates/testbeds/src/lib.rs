@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod beds;
+pub mod devices;
 pub mod expect;
 mod faults;
 pub mod inputs;

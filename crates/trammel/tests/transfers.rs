@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Output, Stdio};
 use trammel::ground::Lacks;
-use trammel::testbeds::beds::dut::Dut;
+use trammel::testbeds::devices::dut::Dut;
 use trammel::testbeds::transfer::{Path, Protocol, transfer};
 use trammel_io::error::Error;
 

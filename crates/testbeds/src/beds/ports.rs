@@ -8,7 +8,7 @@
 //! Counters are read after the last frame and a time for residual ones.
 
 use super::configuration::test_share;
-use super::nodes;
+use super::offered_frames::frames_from;
 use super::self_test::SelfTest;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use trammel_bench::testbed::{
-    Directions, Faults, LatencyOf, Modifier, Observation, Outage, Plan, Protocol, Testbed, Traffic,
-    Unable, Variation,
+    Directions, Faults, LatencyOf, Observation, Outage, Plan, Protocol, Testbed, Traffic, Unable,
+    Variation,
 };
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load, Outcome};
@@ -31,7 +31,7 @@ use trammel_traffic::tester::observation::{DirectionSeen, Observation as Seen};
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::schedule::Load as Offered;
 use trammel_traffic::tester::timing::TimedBy;
-use trammel_traffic::tester::traffic::{Bursts, Side, Stream, Traffic as Frames};
+use trammel_traffic::tester::traffic::{Side, Traffic as Frames};
 use trammel_traffic::tester::{Direction, Plan as Run, Tags, Tester, Threads};
 
 /// How long a device may take to answer for its addresses, and to let the first frame through.
@@ -334,59 +334,6 @@ impl Ports {
             }
             trammel_io::clock::sleep_until(monotonic_ns() + left.min(SLICE_NS));
         }
-    }
-}
-
-/// The frames from one side, on a line of `line_bps` bits a second; the error is why they cannot be sent.
-pub(super) fn frames_from(
-    from: Side,
-    traffic: &Traffic,
-    ports: &[Port; 2],
-    line_bps: f64,
-) -> Result<Frames, Unable> {
-    let is_ipv6 = ports[0].address.is_ipv6();
-    let sizes = traffic.sizes.bytes().iter();
-    let sizes: Vec<u16> = sizes.map(|bytes| *bytes as u16).collect();
-    let (sources, destinations) = nodes::nodes(from, traffic);
-    let stream = Stream {
-        flows: nodes::flows(traffic),
-        from: sources,
-        to: destinations,
-        ..Stream::of_rfc2544(from, is_ipv6, 1, &sizes)
-    };
-    let queries = match (
-        traffic.modifier,
-        ports[usize::from(from == Side::Output)].gateway,
-    ) {
-        (Some(Modifier::Management), Some(std::net::IpAddr::V4(agent))) => Some(agent),
-        (Some(Modifier::Management), _) => {
-            return Err(Unable(
-                "management queries need a router with an IPv4 address; this device has none"
-                    .to_owned(),
-            ));
-        }
-        _ => None,
-    };
-    let updates = traffic.modifier == Some(Modifier::RoutingUpdates);
-    if updates && is_ipv6 {
-        return Err(Unable(
-            "routing updates are RIP, which is for IPv4".to_owned(),
-        ));
-    }
-    let frames = Frames {
-        bursts: (traffic.burst > 1).then(|| Bursts {
-            frames: traffic.burst,
-            gap: Time::from_secs_f64(1.0 / traffic.sizes.line_fps(line_bps)),
-        }),
-        updates,
-        drawn: (traffic.networks > 1).then_some(traffic.seed),
-        broadcasts: traffic.modifier == Some(Modifier::Broadcast),
-        queries,
-        ..Frames::of(stream)
-    };
-    match frames.check(false) {
-        Ok(()) => Ok(frames),
-        Err(why) => Err(Unable(why.to_string())),
     }
 }
 

@@ -3,9 +3,9 @@
 //! A result from nine tenths of this ceiling on is marked: it may be the tester's and not the device's. The wire is a pair of
 //! virtual interfaces of this machine, by the same way and with the same traffic.
 
-use super::dut::Dut;
-use super::namespaces::{Home, Wish};
-use super::ports::frames_from;
+use super::offered_frames::frames_from;
+use crate::devices::dut::Dut;
+use crate::devices::namespaces::{Home, Wish};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 use trammel_bench::testbed::Traffic;

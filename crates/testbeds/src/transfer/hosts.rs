@@ -1,7 +1,9 @@
 //! Hosts in the place of a tester: what a device that is built here has for transfers, a path through it and one past it.
 
-use super::{Path, Protocol, transfer};
-use crate::beds::dut::Dut;
+use super::download::transfer;
+use super::path::Path;
+use super::server::Protocol;
+use crate::devices::dut::Dut;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_bench::testbed::Unable;
 use trammel_bench::transfer::{Across, File, Protocol as Carrier, Transferred};

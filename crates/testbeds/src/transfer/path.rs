@@ -5,8 +5,8 @@
 //! ```
 //! The device is one that `trammel bench --dut` builds; the tester's interfaces become those of two hosts.
 
-use crate::beds::dut::Dut;
-use crate::beds::namespaces::{Home, Wish};
+use crate::devices::dut::Dut;
+use crate::devices::namespaces::{Home, Wish};
 use anyhow::{Context, anyhow, bail};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Servers of files: what stands on the machine, with a configuration of its own in a folder of its own.
 
 use super::path::Path;
-use crate::beds::process::Process;
+use crate::devices::process::Process;
 use anyhow::{Context, anyhow};
 use std::fs::{self, File, Permissions};
 use std::net::Ipv4Addr;

@@ -21,13 +21,13 @@ use trammel_io::error::Error;
 use trammel_router::diagnostic;
 use trammel_scenario::registry::Family;
 use trammel_testbeds::beds::configuration::Configuration;
-use trammel_testbeds::beds::dut::Dut;
+use trammel_testbeds::devices::dut::Dut;
 use trammel_testbeds::beds::estimated::Estimated;
 use trammel_testbeds::beds::measurer;
 use trammel_testbeds::beds::measurer::Measurer;
 use trammel_testbeds::beds::model;
-use trammel_testbeds::beds::namespaces;
-use trammel_testbeds::beds::namespaces::Wish;
+use trammel_testbeds::beds::built_device;
+use trammel_testbeds::devices::namespaces::Wish;
 use trammel_testbeds::beds::ports::{Given, Ports, Setting, Waits};
 use trammel_testbeds::beds::ring::InMemory;
 use trammel_testbeds::beds::self_test;
@@ -476,7 +476,7 @@ fn measured(args: &Args, wanted: &Wanting<'_>) -> Result<Measured, Lacking> {
             is_bridged: args.bridged,
             own: own_program(),
         };
-        let bed = namespaces::bed(&wish, setting)?;
+        let bed = built_device::bed(&wish, setting)?;
         beds.push(Box::new(bed));
     }
     if let Some(ports) = given {

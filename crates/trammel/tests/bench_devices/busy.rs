@@ -2,7 +2,7 @@
 
 use crate::rig::{Rig, traffic};
 use std::process::{Child, Command, Stdio};
-use trammel::testbeds::beds::dut::Dut;
+use trammel::testbeds::devices::dut::Dut;
 use trammel_bench::procedures::{Bench, Search};
 use trammel_bench::search::{Found, Verdict};
 use trammel_core::time::Time;

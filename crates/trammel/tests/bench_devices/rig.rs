@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use trammel::testbeds::beds::dut::Dut;
-use trammel::testbeds::beds::namespaces::{Home, Wish};
+use trammel::testbeds::beds::built_device::BuiltDevice;
+use trammel::testbeds::devices::dut::Dut;
+use trammel::testbeds::devices::namespaces::{Home, Wish};
 use trammel::testbeds::beds::ports::{LONGEST_DELAY, Ports, Setting, Waits};
 use trammel_bench::frames::Sizes;
 use trammel_bench::testbed::{Observation, Plan, Testbed, Traffic};
@@ -61,10 +62,10 @@ impl Rig {
     /// With tagged frames timed so.
     pub(crate) fn timed(dut: Dut, way: Way, traffic: &Traffic, timed_by: TimedBy) -> Result<Rig> {
         let is_routed = dut.is_routed(true);
-        let home = Rig::home(dut, way, traffic)?;
-        let middle = Arc::clone(home.middle().expect("it is no wire"));
+        let device = BuiltDevice::build(&Rig::wish(dut, way, traffic))?;
+        let middle = Arc::clone(device.home().middle().expect("it is no wire"));
         let setting = Setting {
-            ports: home.ports(way, is_routed),
+            ports: device.home().ports(way, is_routed),
             line_bps: 1e9,
             waits: Waits::QUICK,
             longest_delay: LONGEST_DELAY,
@@ -73,7 +74,7 @@ impl Rig {
             tester: None,
             interrupted: Arc::new(AtomicBool::new(false)),
         };
-        let bed = Ports::open(setting, Box::new(home))?;
+        let bed = Ports::open(setting, Box::new(device))?;
         Ok(Rig { bed, middle })
     }
 
@@ -84,13 +85,17 @@ impl Rig {
 
     /// The device, without a tester.
     pub(crate) fn home(dut: Dut, way: Way, traffic: &Traffic) -> Result<Home> {
-        Home::build(&Wish {
+        Home::build(&Rig::wish(dut, way, traffic))
+    }
+
+    fn wish(dut: Dut, way: Way, traffic: &Traffic) -> Wish {
+        Wish {
             dut,
             traffics: vec![traffic.clone()],
             way,
             is_bridged: true,
             own: TRAMMEL.to_owned(),
-        })
+        }
     }
 
     /// Around the kernel's router.

@@ -5,8 +5,8 @@
 
 use crate::rig::{Rig, has, load, or_skip, traffic};
 use std::sync::atomic::AtomicBool;
-use trammel::testbeds::beds::dut::Dut;
-use trammel::testbeds::beds::filters::Filters;
+use trammel::testbeds::devices::dut::Dut;
+use trammel::testbeds::devices::filters::Filters;
 use trammel_bench::procedures::{Bench, Search, find};
 use trammel_bench::testbed::{Faults, LatencyOf, Observation, Plan, Tags, Testbed, Traffic};
 use trammel_core::entry::Params;

@@ -8,13 +8,9 @@
 //! of RFC 2544, appendix C.2.2, and RFC 5180, §8.
 
 use super::dut::Dut;
-use super::ports::{Device, Ports, Setting};
 use super::process::Process;
-use crate::transfer::{Hosts, real};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use trammel_bench::testbed::{Protocol, Traffic, Unable};
-use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::Failure;
 use trammel_io::error::{Error, Result};
 use trammel_io::netns::{Namespace, veth};
@@ -73,8 +69,6 @@ pub struct Home {
     interfaces: [String; 2],
     middle: Option<Arc<Namespace>>,
     ends: [Arc<Namespace>; 2],
-    /// Hosts around such a device.
-    files: Hosts,
 }
 
 impl Home {
@@ -119,7 +113,6 @@ impl Home {
             interfaces,
             middle,
             ends,
-            files: Hosts::new(&wish.dut, wish.is_bridged, &wish.own),
         };
         home.set_up(&wish.own)?;
         Ok(home)
@@ -147,6 +140,37 @@ impl Home {
     /// The namespaces of the tester's interfaces with their names, for those who put hosts in the tester's place.
     pub fn hosts(&self) -> [(Arc<Namespace>, &'static str); 2] {
         [0, 1].map(|at| (Arc::clone(&self.ends[at]), ENDS[at]))
+    }
+
+    /// What it is, for reports.
+    pub(crate) fn name(&self) -> String {
+        self.dut.name()
+    }
+
+    /// Names of the resets that can be caused.
+    pub(crate) fn resets(&self) -> Vec<String> {
+        match self.dut {
+            Dut::Wire => Vec::new(),
+            Dut::Kernel | Dut::Filtered(_) | Dut::Bridge => vec![LINK.to_owned()],
+            Dut::Click(_) | Dut::Command(_) => vec![PROCESS.to_owned()],
+        }
+    }
+
+    /// Causes a reset.
+    pub(crate) fn reset(&mut self, kind: &str) -> std::result::Result<(), Failure> {
+        match (&self.middle, &mut self.process, kind) {
+            (Some(middle), Some(process), PROCESS) => Ok(process.restart(middle)?),
+            (Some(middle), None, LINK) => Ok(self.flap(middle)?),
+            _ => Err(Unable(format!("the {} has no reset `{kind}`", self.dut.name())).into()),
+        }
+    }
+
+    /// The error is why it does not work any more.
+    pub(crate) fn check(&mut self) -> std::result::Result<(), Failure> {
+        match self.process.as_mut().and_then(Process::ended) {
+            Some(why) => Err(format!("the device's program {why}").into()),
+            None => Ok(()),
+        }
     }
 
     fn set_up(&mut self, own: &str) -> Result<()> {
@@ -230,52 +254,4 @@ impl Home {
             _ => Ok(()),
         }
     }
-}
-
-impl Device for Home {
-    fn name(&self) -> String {
-        self.dut.name()
-    }
-
-    fn resets(&self) -> Vec<String> {
-        match self.dut {
-            Dut::Wire => Vec::new(),
-            Dut::Kernel | Dut::Filtered(_) | Dut::Bridge => vec![LINK.to_owned()],
-            Dut::Click(_) | Dut::Command(_) => vec![PROCESS.to_owned()],
-        }
-    }
-
-    fn reset(&mut self, kind: &str) -> std::result::Result<(), Failure> {
-        match (&self.middle, &mut self.process, kind) {
-            (Some(middle), Some(process), PROCESS) => Ok(process.restart(middle)?),
-            (Some(middle), None, LINK) => Ok(self.flap(middle)?),
-            _ => Err(Unable(format!("the {} has no reset `{kind}`", self.dut.name())).into()),
-        }
-    }
-
-    fn check(&mut self) -> std::result::Result<(), Failure> {
-        match self.process.as_mut().and_then(Process::ended) {
-            Some(why) => Err(format!("the device's program {why}").into()),
-            None => Ok(()),
-        }
-    }
-
-    fn carries_files(&self, carrier: &Carrier) -> std::result::Result<(), Unable> {
-        real(carrier).map(|_| ())
-    }
-
-    fn transfer(
-        &mut self,
-        file: &File,
-        interrupted: &AtomicBool,
-    ) -> std::result::Result<Transferred, Failure> {
-        self.files.transfer(file, interrupted)
-    }
-}
-
-/// A device that is built, between its ports.
-pub fn bed(wish: &Wish, setting: impl FnOnce([Port; 2]) -> Setting) -> Result<Ports> {
-    let home = Home::build(wish)?;
-    let ports = home.ports(wish.way, wish.dut.is_routed(wish.is_bridged));
-    Ports::open(setting(ports), Box::new(home))
 }
