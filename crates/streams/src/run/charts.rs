@@ -1,8 +1,8 @@
 //! The charts of a traffic run: the distribution of delay of each stream, a line for each engine, and the mean along a sweep.
 
 use super::compared::Compared;
+use super::outcome::{Outcome, Ran};
 use super::runs::MOST_CURVES;
-use super::{Outcome, Ran};
 use trammel_core::label::Label;
 use trammel_report::figure::{Axis, Figure, Mark, Series};
 use trammel_report::units;

@@ -3,8 +3,8 @@
 //! Errors are relative to what was measured; where nothing was, the prediction's is relative to the simulation. The
 //! column `reference` says which.
 
+use super::outcome::{Outcome, Ran};
 use super::summary::Means;
-use super::{Outcome, Ran};
 use trammel_stats::stats::relative_error;
 
 /// The metrics, by the names of their columns, and the units of these.

@@ -16,6 +16,8 @@ pub mod compared;
 #[cfg(target_os = "linux")]
 pub mod measure;
 pub mod offered;
+mod outcome;
+mod path_counts;
 pub mod queueing;
 mod report;
 pub mod runs;
@@ -25,9 +27,10 @@ pub mod tables;
 mod text;
 mod wire;
 
+pub use outcome::{Outcome, Predicted, Ran};
+pub use path_counts::PathCounts;
+
 use account::Account;
-use offered::Moment;
-use queueing::{Passage, Queueing};
 use rayon::prelude::*;
 use runs::{Run, Shelf};
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,34 +74,6 @@ pub struct Job {
     pub interrupted: Arc<AtomicBool>,
 }
 
-/// What theory says.
-#[derive(Debug)]
-pub struct Predicted {
-    /// The moments of each stream.
-    pub moments: Vec<Vec<Moment>>,
-    /// What is said of the path.
-    pub queueing: Queueing,
-    /// What is said of each stream's way over it.
-    pub passages: Vec<Passage>,
-}
-
-/// What the simulated path counted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PathCounts {
-    /// Bits that came, as a share of what the path carries in the run.
-    pub load: f64,
-    /// Bits that it carried in the run, of those that it could have.
-    pub utilisation: f64,
-    /// The mean time in the queue of those that were sent, without their own time of sending.
-    pub wait_mean_us: Option<f64>,
-    /// The share that the queue dropped.
-    pub dropped: Option<f64>,
-    /// The share of the rest that was lost behind it.
-    pub lost: Option<f64>,
-    /// Most packets in the queue, the one being sent included.
-    pub peak_pkts: u32,
-}
-
 /// What came of the simulation.
 #[derive(Debug)]
 pub struct Simulation {
@@ -106,44 +81,6 @@ pub struct Simulation {
     pub account: Account,
     /// Of the path.
     pub path: PathCounts,
-}
-
-/// What came of one point.
-#[derive(Debug, Default)]
-pub struct Ran {
-    /// By theory.
-    pub predicted: Option<Predicted>,
-    /// In virtual time, by repeat.
-    pub simulated: Vec<(u32, Run)>,
-    /// Of real packets, by repeat.
-    pub measured: Vec<(u32, Run)>,
-}
-
-impl Ran {
-    /// The runs by the engines that make them.
-    pub fn by_engine(&self) -> [(Engine, &[(u32, Run)]); 2] {
-        [
-            (Engine::Simulate, &self.simulated),
-            (Engine::Measure, &self.measured),
-        ]
-    }
-}
-
-/// What came of everything.
-#[derive(Debug)]
-pub struct Outcome<'a> {
-    /// The scenario.
-    pub file: &'a TrafficFile,
-    /// By point.
-    pub ran: Vec<Ran>,
-    /// What a reader has to know.
-    pub notes: Vec<String>,
-    /// What went wrong.
-    pub failures: Vec<String>,
-    /// What the machine lacks for an engine that was asked for.
-    pub lacks: Vec<String>,
-    /// Whether not everything was done.
-    pub is_interrupted: bool,
 }
 
 impl Outcome<'_> {

@@ -1,7 +1,7 @@
 //! The report of a traffic run: one answer, the engines side by side, what was offered, delay over a sweep.
 
-use super::Outcome;
 use super::compared::{self, Compared};
+use super::outcome::Outcome;
 use trammel_core::label::Label;
 use trammel_report::comparison::Comparison;
 use trammel_report::provenance::{provenance, subject};

@@ -2,8 +2,8 @@
 //!
 //! A run is the same tables whether it was made now or by an earlier sweep, and everything that is told comes from them.
 
-use super::PathCounts;
 use super::account::Account;
+use super::path_counts::PathCounts;
 use crate::metrics;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

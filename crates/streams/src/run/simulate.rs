@@ -191,7 +191,7 @@ fn drive(
     link: LinkId,
     take: &mut dyn FnMut(usize, Vec<Arrival>),
 ) -> anyhow::Result<(u64, u64)> {
-        let mut step = (end / PARTS).max(Time::from_us(1));
+    let mut step = (end / PARTS).max(Time::from_us(1));
     let (mut now, mut carried) = (Time::ZERO, 0);
     loop {
         let is_before = now < end;

@@ -1,6 +1,6 @@
 //! `summary`: every metric of every stream and of the path at every point, over the repeats: mean and interval.
 
-use super::Outcome;
+use super::outcome::Outcome;
 use super::runs::Run;
 use std::collections::BTreeMap;
 use trammel_stats::interval::Support;

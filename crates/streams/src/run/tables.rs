@@ -1,6 +1,7 @@
 //! The tables of a traffic run: `offered`, `paths`, `streams`, `summary`, `comparison`.
 
-use super::{Outcome, compared, runs, summary};
+use super::outcome::Outcome;
+use super::{compared, runs, summary};
 use trammel_scenario::columns::{cells_of, swept_columns, without_empty_columns};
 use trammel_scenario::model::Engine;
 use trammel_scenario::sweep::Swept;

@@ -2,8 +2,8 @@
 
 use super::compared::{self, Compared};
 use super::offered::Moment;
+use super::outcome::{Outcome, Ran};
 use super::summary::Means;
-use super::{Outcome, Ran};
 use crate::metrics;
 use std::fmt::Write;
 use trammel_scenario::traffic::Point;

@@ -1,7 +1,7 @@
 //! The port that the receiver of a passive flow comes to for its packets (`-H`).
 
+use super::near::{CONNECTING, near};
 use super::plan::Planned;
-use super::way::{CONNECTING, near};
 use crate::send::LOOK;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};

@@ -1,11 +1,11 @@
 //! A channel with a receiver of D-ITG: how it is opened, what is asked of the receiver, and its flows as it has them begin and end.
 
-use super::Job;
 use super::back::{Back, waiting_address};
 use super::books::Books;
 use super::flow::send_flow;
+use super::job::Job;
+use super::near::{CONNECTING, near};
 use super::plan::{Planned, address, addresses};
-use super::way::{CONNECTING, near};
 use crate::send::LOOK;
 use anyhow::{Context, bail};
 use std::collections::BTreeMap;

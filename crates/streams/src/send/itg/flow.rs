@@ -1,8 +1,8 @@
 //! A flow that is being sent: its packets, and what comes back of them.
 
-use super::Job;
 use super::back::Back;
 use super::books::Books;
+use super::job::Job;
 use super::plan::Planned;
 use super::way::way;
 use crate::send::{LOOK, RETURNING, held, real_time_now};

@@ -7,54 +7,28 @@ mod books;
 mod channel;
 pub mod daemon;
 mod flow;
+mod job;
+mod near;
 mod plan;
 mod way;
 
 use super::account::Account;
 use super::{Outcome, may_be_real_time};
 use crate::log_file;
-use crate::log_file::LogTo;
 use anyhow::{anyhow, bail};
 use books::Books;
 pub use channel::awaited_at;
-pub use plan::{address, addresses};
+pub use job::Job;
+pub use plan::{address, addresses, streams};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use trammel_ground::Lacks;
 use trammel_io::reach;
-use trammel_traffic::itg;
 use trammel_traffic::itg::command::{Command, LogServer, Logs};
 use trammel_traffic::itg::log_file::BinaryLog;
-use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Instants;
-use trammel_traffic::stream::{Meter, Stream};
-
-/// What is to be done besides the flows.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// The number of the first flow, 1 or more.
-    pub first: u32,
-    /// The seed of flows that have none (`-s`); each has its own by its number.
-    pub seed: u64,
-    /// How packets' times are waited for.
-    pub wait: Wait,
-    /// Whether the sender runs before all programs of usual priority.
-    pub is_real_time: bool,
-    /// Where our log goes.
-    pub log: Option<LogTo>,
-}
-
-/// The streams of commands, each with a seed of its own.
-pub fn streams(commands: &[Command], seed: u64) -> anyhow::Result<Vec<Stream>> {
-    let each = commands.iter().zip(0..).map(|(command, at)| {
-        let stream = itg::flow::stream(command, seed.wrapping_add(at));
-        let mut stream = stream.map_err(|why| anyhow!("flow {}: {why}", at + 1))?;
-        stream.name = format!("flow {}", at + 1);
-        Ok(stream)
-    });
-    each.collect()
-}
+use trammel_traffic::stream::Meter;
 
 /// Sends the flows of `commands` at once; `logs` are for all of them. `say` hears where a passive sender (`-H`) waits.
 pub fn run(

@@ -1,6 +1,6 @@
 //! The flows that are to be sent, as their commands say, and what is refused before anything is sent.
 
-use super::Job;
+use super::job::Job;
 use crate::lacking::lacking;
 use anyhow::{anyhow, bail};
 use std::io::Read;
@@ -26,11 +26,22 @@ pub(super) struct Planned<'a> {
     pub(super) filler: Filler,
 }
 
+/// The streams of commands, each with a seed of its own.
+pub fn streams(commands: &[Command], seed: u64) -> anyhow::Result<Vec<Stream>> {
+    let each = commands.iter().zip(0..).map(|(command, at)| {
+        let stream = flow::stream(command, seed.wrapping_add(at));
+        let mut stream = stream.map_err(|why| anyhow!("flow {}: {why}", at + 1))?;
+        stream.name = format!("flow {}", at + 1);
+        Ok(stream)
+    });
+    each.collect()
+}
+
 pub(super) fn plan<'a>(commands: &'a [Command], job: &Job) -> anyhow::Result<Vec<Planned<'a>>> {
     let mut planned = Vec::new();
     for ((number, command), stream) in (job.first..)
         .zip(commands)
-        .zip(super::streams(commands, job.seed)?)
+        .zip(streams(commands, job.seed)?)
     {
         refuse_what_is_not_done(number, command)?;
         let devices = [&command.device, &command.signalling.device];

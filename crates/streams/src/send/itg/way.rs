@@ -1,40 +1,22 @@
 //! The way that a flow's packets take: connections and sockets, from the address, the port and the interface that a command names.
 
 use super::back::{Back, Came};
-use super::plan::{Planned, address};
+use super::near::{CONNECTING, near};
+use super::plan::Planned;
 use crate::send::LOOK;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trammel_io::local::Local;
-use trammel_io::reach::at_port;
 use trammel_traffic::itg::carriers;
-use trammel_traffic::itg::command::Host;
 use trammel_traffic::record::Protocol;
 use trammel_traffic::send::Carrier;
 use trammel_traffic::send::answers::Answers;
 use trammel_traffic::stream::Meter;
 
-/// The longest that a connection may take to be made.
-pub(super) const CONNECTING: Duration = Duration::from_secs(10);
 /// So long a receiver that said that it listens may be without a socket.
 const OPENING: Duration = Duration::from_secs(2);
-
-/// This host's end of what goes to `to`, as a command names it.
-pub(super) fn near<'a>(
-    to: IpAddr,
-    (from, port): (Option<&Host>, Option<u16>),
-    device: Option<&'a str>,
-) -> io::Result<Local<'a>> {
-    let any = Local::any(to);
-    let from = from.map(address).transpose().map_err(io::Error::other)?;
-    let from = from.unwrap_or(any.address);
-    Ok(Local {
-        address: at_port(from, port.unwrap_or(0)),
-        device,
-    })
-}
 
 /// The way of a flow.
 pub(super) struct Way {

@@ -1,0 +1,56 @@
+//! What came of a traffic run, point by point and engine by engine.
+
+use super::offered::Moment;
+use super::queueing::{Passage, Queueing};
+use super::runs::Run;
+use trammel_scenario::model::Engine;
+use trammel_scenario::traffic::TrafficFile;
+
+/// What theory says.
+#[derive(Debug)]
+pub struct Predicted {
+    /// The moments of each stream.
+    pub moments: Vec<Vec<Moment>>,
+    /// What is said of the path.
+    pub queueing: Queueing,
+    /// What is said of each stream's way over it.
+    pub passages: Vec<Passage>,
+}
+
+/// What came of one point.
+#[derive(Debug, Default)]
+pub struct Ran {
+    /// By theory.
+    pub predicted: Option<Predicted>,
+    /// In virtual time, by repeat.
+    pub simulated: Vec<(u32, Run)>,
+    /// Of real packets, by repeat.
+    pub measured: Vec<(u32, Run)>,
+}
+
+impl Ran {
+    /// The runs by the engines that make them.
+    pub fn by_engine(&self) -> [(Engine, &[(u32, Run)]); 2] {
+        [
+            (Engine::Simulate, &self.simulated),
+            (Engine::Measure, &self.measured),
+        ]
+    }
+}
+
+/// What came of everything.
+#[derive(Debug)]
+pub struct Outcome<'a> {
+    /// The scenario.
+    pub file: &'a TrafficFile,
+    /// By point.
+    pub ran: Vec<Ran>,
+    /// What a reader has to know.
+    pub notes: Vec<String>,
+    /// What went wrong.
+    pub failures: Vec<String>,
+    /// What the machine lacks for an engine that was asked for.
+    pub lacks: Vec<String>,
+    /// Whether not everything was done.
+    pub is_interrupted: bool,
+}
