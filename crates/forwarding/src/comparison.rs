@@ -3,8 +3,8 @@
 //! Errors are relative to what was measured; where nothing was, to what was printed; where that is not either, the
 //! prediction's is relative to the simulation. The column `reference` says which.
 
+use super::outcome::{Cell as Found, Outcome};
 use super::row::{Row, us};
-use super::{Cell as Found, Outcome};
 use trammel_scenario::forwarding::{Metric, Test};
 use trammel_stats::stats::relative_error;
 use trammel_workbench::estimate::At;

@@ -11,6 +11,7 @@
 mod comparison;
 pub mod for_placement;
 mod live;
+mod outcome;
 #[cfg(target_os = "linux")]
 pub mod over_veth;
 pub mod placement;
@@ -20,9 +21,8 @@ mod search;
 mod tables;
 mod text;
 
-use live::Live;
+use outcome::{Cell, Outcome};
 use rayon::prelude::*;
-use row::Row;
 use search::Sought;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -47,7 +47,6 @@ use trammel_workbench::device::{Device, Ports};
 use trammel_workbench::estimate::{At, Conditions, Error, Subject};
 use trammel_workbench::machines;
 use trammel_workbench::measure;
-use trammel_workbench::measure::Measured;
 use trammel_workbench::traffic::Traffic;
 
 /// Packets of the run that tells where frames leave.
@@ -72,54 +71,6 @@ pub struct Job {
     pub json: bool,
     /// Set when the user interrupts: stop and keep what is done.
     pub interrupted: Arc<AtomicBool>,
-}
-
-/// What came of one function at one frame size.
-#[derive(Debug)]
-struct Cell {
-    /// The place of its point.
-    point: usize,
-    /// The place of its function.
-    function: usize,
-    frame: u32,
-    /// Frames a second that the links carry; infinite where they do not limit.
-    line: f64,
-    predicted: Option<At>,
-    simulated: Option<Sought>,
-    measured: Option<Measured>,
-    /// What this machine did under loads, where that was asked.
-    live: Option<Live>,
-}
-
-/// What came of everything.
-#[derive(Debug)]
-struct Outcome<'a> {
-    file: &'a ForwardingFile,
-    /// The machine of each point, where there is one.
-    machines: Vec<Option<Machine>>,
-    cells: Vec<Cell>,
-    notes: Vec<String>,
-    failures: Vec<String>,
-    /// What the machine lacks for an engine that was asked for.
-    lacks: Vec<String>,
-    is_interrupted: bool,
-}
-
-impl Cell {
-    fn of<'a>(&self, file: &'a ForwardingFile) -> (&'a Point, &'a Tested) {
-        let point = &file.points[self.point];
-        (point, &point.scenario.functions[self.function])
-    }
-
-    /// Trials by the engines that make them.
-    fn trials(&self) -> [(&'static str, &[Row]); 2] {
-        let simulated = self.simulated.as_ref().map(|sought| &sought.trials[..]);
-        let measured = self.live.as_ref().map(|live| &live.trials[..]);
-        [
-            (Engine::Simulate.name(), simulated.unwrap_or_default()),
-            (Engine::Measure.name(), measured.unwrap_or_default()),
-        ]
-    }
 }
 
 impl Outcome<'_> {

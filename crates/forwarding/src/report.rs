@@ -1,7 +1,7 @@
 //! The report of a forwarding run: one answer, rates over frame sizes by engine, the comparison, what costs what.
 
 use super::comparison::{self, Compared};
-use super::{Cell, Outcome};
+use super::outcome::{Cell, Outcome};
 use trammel_core::label::Label;
 use trammel_report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};
 use trammel_report::dots::{DotPlot, DotSeries};

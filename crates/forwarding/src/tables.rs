@@ -1,9 +1,9 @@
 //! The tables of a forwarding run: `functions`, `trials`, `comparison`, `summary`.
 
 use super::comparison::{self, Compared};
+use super::outcome::{Cell as Found, Outcome};
 use super::row::{Row, us};
 use super::search::Sought;
-use super::{Cell as Found, Outcome};
 use trammel_cost::estimate::line_bits;
 use trammel_scenario::columns::{cells_of, swept_columns, without_empty_columns};
 use trammel_scenario::forwarding::Test;

@@ -1,8 +1,8 @@
 //! The comparison for a person at a terminal.
 
 use super::comparison::{self, Compared};
+use super::outcome::{Cell, Outcome};
 use super::row::{Row, us};
-use super::{Cell, Outcome};
 use std::fmt::Write;
 use trammel_core::time::Time;
 use trammel_scenario::forwarding::Test;
