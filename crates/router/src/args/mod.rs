@@ -83,6 +83,21 @@ pub const fn param(
     }
 }
 
+/// An optional parameter that is given by its keyword.
+pub const fn keyword(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    help: &'static str,
+) -> Param {
+    param(name, Need::Keyword, kind, default, help)
+}
+
+/// A parameter that is true or false, given by its keyword.
+pub const fn flag(name: &'static str, default: &'static str, help: &'static str) -> Param {
+    keyword(name, Kind::Bool, default, help)
+}
+
 /// A type of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

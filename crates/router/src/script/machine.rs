@@ -3,8 +3,8 @@
 //! A run has a budget of *steps*, one for each blocking instruction that it may pass: none where something
 //! calls the script, one where a time is over or the driver stopped, as many as are written to `step`.
 
+use super::errors::Errors;
 use super::program::{Ending, Program, Step, Target, Type, When};
-use super::voice::Voice;
 use crate::args::numbers::parse_bool;
 use crate::args::text::{is_space, parse_text, split_words, take_word, unquote};
 use crate::args::times::parse_timestamp;
@@ -69,7 +69,7 @@ pub(crate) struct Script {
 
 /// Variables as an instruction sees them.
 struct Scope<'a> {
-    inner: RefCell<(&'a mut Script, &'a mut Ctx, &'a mut Voice)>,
+    inner: RefCell<(&'a mut Script, &'a mut Ctx, &'a mut Errors)>,
     /// Bytes that may yet take the place of variables.
     left: Cell<usize>,
 }
@@ -82,9 +82,9 @@ impl Variables for Scope<'_> {
             return Some(value);
         }
         let mut inner = self.inner.borrow_mut();
-        let (_, ctx, voice) = &mut *inner;
+        let (_, ctx, errors) = &mut *inner;
         if self.left.replace(0) > 0 {
-            voice.error(
+            errors.error(
                 ctx,
                 &format!("variables come to more than {MOST_BYTES} bytes"),
             );
@@ -96,19 +96,19 @@ impl Variables for Scope<'_> {
 impl Scope<'_> {
     fn found(&self, name: &str, form: Form, _: u32) -> Option<String> {
         let mut inner = self.inner.borrow_mut();
-        let (script, ctx, voice) = &mut *inner;
+        let (script, ctx, errors) = &mut *inner;
         match form {
             Form::Call => match script.call(ctx, name, false, false) {
                 Err(text) => {
-                    voice.error(ctx, &text);
+                    errors.error(ctx, &text);
                     None
                 }
                 Ok((_, result, remarks)) => {
                     for text in &remarks {
-                        voice.error(ctx, text);
+                        errors.error(ctx, text);
                     }
                     Some(result.unwrap_or_else(|text| {
-                        voice.error(ctx, &text);
+                        errors.error(ctx, &text);
                         String::new()
                     }))
                 }
@@ -160,9 +160,9 @@ impl Script {
     }
 
     /// `text` with its variables replaced.
-    fn expand(&mut self, ctx: &mut Ctx, voice: &mut Voice, text: &str, quoting: bool) -> String {
+    fn expand(&mut self, ctx: &mut Ctx, errors: &mut Errors, text: &str, quoting: bool) -> String {
         let scope = Scope {
-            inner: RefCell::new((self, ctx, voice)),
+            inner: RefCell::new((self, ctx, errors)),
             left: Cell::new(MOST_BYTES),
         };
         substitute(text, &scope, quoting, 0)
@@ -207,20 +207,20 @@ impl Script {
     fn told_call(
         &mut self,
         ctx: &mut Ctx,
-        voice: &mut Voice,
+        errors: &mut Errors,
         text: &str,
         to_write: bool,
         unquotes: bool,
     ) -> Option<(String, Result<String, ()>)> {
         match self.call(ctx, text, to_write, unquotes) {
             Err(text) => {
-                voice.error(ctx, &text);
+                errors.error(ctx, &text);
                 None
             }
             Ok((called, result, mut said)) => {
                 let result = result.map_err(|text| said.push(text));
                 if !said.is_empty() {
-                    voice.failed_call(ctx, &called, &said);
+                    errors.failed_call(ctx, &called, &said);
                 }
                 Some((called, result))
             }
@@ -228,14 +228,14 @@ impl Script {
     }
 
     /// Runs with so many steps.
-    fn run(&mut self, ctx: &mut Ctx, steps: i64, cause: Cause, voice: &mut Voice) -> Outcome {
+    fn run(&mut self, ctx: &mut Ctx, steps: i64, cause: Cause, errors: &mut Errors) -> Outcome {
         if self.runs {
             return Outcome::Waits;
         }
         self.runs = true;
         let (mut steps, mut jumps) = (steps, 0);
         let outcome = loop {
-            let outcome = self.advance(ctx, steps, cause, &mut jumps, voice);
+            let outcome = self.advance(ctx, steps, cause, &mut jumps, errors);
             match self.more.take() {
                 Some(more) => steps = more,
                 None => break outcome,
@@ -271,7 +271,7 @@ impl Script {
         mut steps: i64,
         cause: Cause,
         jumps: &mut u32,
-        voice: &mut Voice,
+        errors: &mut Errors,
     ) -> Outcome {
         while steps >= 0 && *jumps < MOST_JUMPS {
             let at = self.at;
@@ -301,7 +301,7 @@ impl Script {
                     }
                 }
                 Step::Wait(text) => {
-                    if self.sleep(ctx, voice, &text) {
+                    if self.sleep(ctx, errors, &text) {
                         self.at = at;
                     }
                     return Outcome::Waits;
@@ -317,14 +317,14 @@ impl Script {
                     unquote: unquotes,
                     ..
                 } => {
-                    let value = self.expand(ctx, voice, &text, false);
+                    let value = self.expand(ctx, errors, &text, false);
                     self.values[variable] = if unquotes { unquote(&value) } else { value };
                 }
                 Step::Return {
                     text,
                     unquote: unquotes,
                 } => {
-                    let value = self.expand(ctx, voice, &text, false);
+                    let value = self.expand(ctx, errors, &text, false);
                     // A handler that was read on the way may have gone elsewhere.
                     if self.at == at + 1 {
                         self.at = at;
@@ -337,11 +337,11 @@ impl Script {
                     newline,
                     unquote,
                 } => {
-                    self.print(ctx, voice, &text, newline, unquote);
+                    self.print(ctx, errors, &text, newline, unquote);
                 }
                 Step::Read { text, unquote } => {
-                    let text = self.expand(ctx, voice, &text, false);
-                    let read = self.told_call(ctx, voice, &text, false, unquote);
+                    let text = self.expand(ctx, errors, &text, false);
+                    let read = self.told_call(ctx, errors, &text, false, unquote);
                     if let Some((called, result)) = read {
                         let name = called.split(is_space).next().unwrap_or("").to_owned();
                         let result = result.unwrap_or_default();
@@ -349,17 +349,17 @@ impl Script {
                     }
                 }
                 Step::Write { text, unquote } => {
-                    let text = self.expand(ctx, voice, &text, false);
-                    let written = self.told_call(ctx, voice, &text, true, unquote);
+                    let text = self.expand(ctx, errors, &text, false);
+                    let written = self.told_call(ctx, errors, &text, true, unquote);
                     if let Some((_, result)) = written {
                         self.status = if result.is_ok() { 0 } else { -1 };
                     }
                 }
                 Step::Goto { to, condition } => {
-                    let condition = self.expand(ctx, voice, &condition, false);
+                    let condition = self.expand(ctx, errors, &condition, false);
                     let holds = condition.is_empty() || parse_bool(&condition) == Ok(true);
                     if !condition.is_empty() && parse_bool(&condition).is_err() {
-                        voice.error(ctx, &format!("bad condition '{condition}'"));
+                        errors.error(ctx, &format!("bad condition '{condition}'"));
                     } else if holds {
                         match to {
                             Target::Ending(how) => {
@@ -380,9 +380,9 @@ impl Script {
                 } => {
                     self.at = at;
                     if how == Ending::Error {
-                        let text = self.expand(ctx, voice, &text, false);
+                        let text = self.expand(ctx, errors, &text, false);
                         let text = if unquotes { unquote(&text) } else { text };
-                        voice.error(ctx, &text);
+                        errors.error(ctx, &text);
                     } else if how == Ending::Stop && cause != Cause::Driver {
                         ctx.stop();
                     }
@@ -405,15 +405,15 @@ impl Script {
     }
 
     /// Sets the timer for a wait; says whether it could.
-    fn sleep(&mut self, ctx: &mut Ctx, voice: &mut Voice, text: &str) -> bool {
-        let text = self.expand(ctx, voice, text, false);
+    fn sleep(&mut self, ctx: &mut Ctx, errors: &mut Errors, text: &str) -> bool {
+        let text = self.expand(ctx, errors, text, false);
         match (parse_timestamp(&text), self.timer) {
             (Ok(time), Some(timer)) => {
                 ctx.set_timer_after(timer, time);
                 true
             }
             _ => {
-                voice.error(ctx, "syntax error at 'wait'");
+                errors.error(ctx, "syntax error at 'wait'");
                 false
             }
         }
@@ -422,7 +422,7 @@ impl Script {
     fn print(
         &mut self,
         ctx: &mut Ctx,
-        voice: &mut Voice,
+        errors: &mut Errors,
         text: &str,
         newline: bool,
         unquotes: bool,
@@ -438,21 +438,21 @@ impl Script {
             match ctx.create_configured(file, appends) {
                 Ok(file) => open = Some(file),
                 Err(e) => {
-                    voice.error(ctx, &format!("{file}: {}", reason(&e)));
+                    errors.error(ctx, &format!("{file}: {}", reason(&e)));
                     return;
                 }
             }
         }
-        let before = voice.count;
+        let before = errors.count;
         let is_call = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '@' || c == '_');
         let mut result = if is_call {
-            let text = self.expand(ctx, voice, text, false);
-            let read = self.told_call(ctx, voice, &text, false, unquotes);
+            let text = self.expand(ctx, errors, text, false);
+            let read = self.told_call(ctx, errors, &text, false, unquotes);
             read.and_then(|(_, result)| result.ok()).unwrap_or_default()
         } else {
-            unquote(&self.expand(ctx, voice, text, true))
+            unquote(&self.expand(ctx, errors, text, true))
         };
-        if newline && voice.count == before && !result.ends_with('\n') {
+        if newline && errors.count == before && !result.ends_with('\n') {
             result.push('\n');
         }
         match open {
@@ -467,8 +467,8 @@ impl Script {
     }
 
     /// Errors that come while the script runs by itself.
-    fn executing(ctx: &Ctx) -> Voice {
+    fn executing(ctx: &Ctx) -> Errors {
         let me = ctx.declaration(ctx.me());
-        Voice::loud(Some(format!("While executing '{me}':")))
+        Errors::loud(Some(format!("While executing '{me}':")))
     }
 }

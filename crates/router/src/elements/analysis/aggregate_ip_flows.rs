@@ -15,7 +15,7 @@
 
 use super::shared::aggregates::{Listeners, tree};
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -41,55 +41,55 @@ pub static ENTRY: Entry = Entry::new("AggregateIPFlows", "numbers the flows of p
 })
 .ports("1/1-2", "a/ah")
 .params(&[
-    param(
+    keyword(
         "TCP_TIMEOUT",
         UINT,
         "86400",
         "seconds after which a silent TCP flow is over",
     ),
-    param(
+    keyword(
         "TCP_DONE_TIMEOUT",
         UINT,
         "30",
         "the same, of a flow that both sides closed",
     ),
-    param(
+    keyword(
         "UDP_TIMEOUT",
         Kind::SecondsIn(0),
         "60",
         "seconds after which a silent UDP flow is over",
     ),
-    param(
+    keyword(
         "FRAGMENT_TIMEOUT",
         Kind::SecondsIn(0),
         "30",
         "seconds that fragments wait",
     ),
-    param(
+    keyword(
         "REAP",
         Kind::SecondsIn(0),
         "1200",
         "seconds between searches for flows that are over",
     ),
-    param(
+    keyword(
         "ICMP",
         Kind::Bool,
         "false",
         "whether ICMP errors are of the flow that they are about",
     ),
-    param(
+    keyword(
         "TRACEINFO",
         Kind::Filename,
         "",
         "a file that tells of each flow, in XML",
     ),
-    param(
+    keyword(
         "SOURCE",
         Kind::Element,
         "",
         "the element whose file and place that file tells",
     ),
-    param(
+    keyword(
         "FRAGMENTS",
         Kind::Bool,
         "",
@@ -97,16 +97,6 @@ pub static ENTRY: Entry = Entry::new("AggregateIPFlows", "numbers the flows of p
     ),
 ])
 .ops("parse(20); parse(14); trie_lookup(levels, bytes, bytes); work(50 * levels + 350)");
-
-const fn param(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind,
-        default,
-        help,
-    }
-}
 
 /// TCP's flags that matter here.
 const FIN: u8 = 1;

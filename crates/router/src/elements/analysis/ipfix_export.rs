@@ -24,7 +24,7 @@
 
 use super::shared::flow_export::{End, Exporter, Format, Record};
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -45,48 +45,38 @@ pub static ENTRY: Entry = Entry::new("IPFIXExport", "exports flows to an IPFIX c
 .flow("x/xy")
 .references(&["RFC 7011", "RFC 3954"])
 .params(&[
-    param(
+    keyword(
         "VERSION",
         UINT,
         "10",
         "the format: 10 is IPFIX, 9 is NetFlow version 9",
     ),
-    param(
+    keyword(
         "ACTIVE",
         Kind::Timestamp,
         "1800",
         "after what time a flow that goes on is told of",
     ),
-    param(
+    keyword(
         "INACTIVE",
         Kind::Timestamp,
         "15",
         "after what time without a packet a flow is over",
     ),
-    param(
+    keyword(
         "TEMPLATES",
         Kind::Timestamp,
         "600",
         "after what time templates are sent again",
     ),
-    param("DOMAIN", UINT, "0", "the number of the observation domain"),
-    param("CAPACITY", UINT, "65536", "flows at one time"),
-    param("MTU", UINT, "1400", "the most bytes of a message"),
+    keyword("DOMAIN", UINT, "0", "the number of the observation domain"),
+    keyword("CAPACITY", UINT, "65536", "flows at one time"),
+    keyword("MTU", UINT, "1400", "the most bytes of a message"),
 ])
 .ops(
     "parse(24); ht_lookup(3, 4, 2 * capacity, 0) by 4; \
      ct_insertion(0, 112, entries, 0); work(165)",
 );
-
-const fn param(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind,
-        default,
-        help,
-    }
-}
 
 /// TCP's flags that end a flow.
 const FIN_RST: u8 = 0x05;

@@ -21,7 +21,7 @@ use crate::args::addresses::parse_ip;
 use crate::args::kinds::{INT, U16};
 use crate::args::numbers::{parse_bool, parse_int};
 use crate::args::times::{parse_seconds_in, unparse_microseconds};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -63,24 +63,24 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "the destination address",
     },
-    param(
+    keyword(
         "INTERVAL",
         Kind::SecondsIn(3),
         "1",
         "seconds between requests",
     ),
-    param("IDENTIFIER", U16, "0", "the identifier of the requests"),
-    param("LIMIT", INT, "-1", "requests in all; negative is no limit"),
-    param("DATA", Kind::Text, "", "what requests carry"),
-    param("ACTIVE", Kind::Bool, "true", "whether requests are sent"),
-    param("VERBOSE", Kind::Bool, "true", "whether replies are told of"),
-    param(
+    keyword("IDENTIFIER", U16, "0", "the identifier of the requests"),
+    keyword("LIMIT", INT, "-1", "requests in all; negative is no limit"),
+    keyword("DATA", Kind::Text, "", "what requests carry"),
+    keyword("ACTIVE", Kind::Bool, "true", "whether requests are sent"),
+    keyword("VERBOSE", Kind::Bool, "true", "whether replies are told of"),
+    keyword(
         "STOP",
         Kind::Bool,
         "false",
         "whether the driver stops after the last",
     ),
-    param(
+    keyword(
         "MIRROR",
         Kind::Bool,
         "false",
@@ -88,16 +88,6 @@ pub static ENTRY: Entry = Entry::new(
     ),
 ])
 .ops("copy(length); checksum(length + 8); 2 * checksum(20); deparse(28); work(200)");
-
-const fn param(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind,
-        default,
-        help,
-    }
-}
 
 const TTL: u8 = 200;
 const HEADERS: usize = Ipv4::LEN + Icmp::LEN;

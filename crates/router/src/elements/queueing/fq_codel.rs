@@ -19,7 +19,7 @@
 //! RFC 8290.
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -38,16 +38,6 @@ use trammel_packet::pool::Handle;
 use trammel_packet::timestamp::Timestamp;
 use trammel_queues::aqm::{self, Discipline, Drop, Item, LinkFacts};
 
-const fn param(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind,
-        default,
-        help,
-    }
-}
-
 /// The class.
 pub static ENTRY: Entry = Entry::new("FQCoDel", "a CoDel queue for each flow", || {
     Box::<FqCodel>::default()
@@ -57,21 +47,21 @@ pub static ENTRY: Entry = Entry::new("FQCoDel", "a CoDel queue for each flow", |
 .params(&[
     Param {
         need: Need::Positional,
-        ..param("LIMIT", UINT, "10240", "the most packets that wait")
+        ..keyword("LIMIT", UINT, "10240", "the most packets that wait")
     },
-    param(
+    keyword(
         "TARGET",
         Kind::Seconds,
         "0.005",
         "the wait that a standing queue may have",
     ),
-    param(
+    keyword(
         "INTERVAL",
         Kind::Seconds,
         "0.1",
         "how long it may be exceeded",
     ),
-    param(
+    keyword(
         "FLOWS",
         Kind::Int {
             min: 1,
@@ -80,7 +70,7 @@ pub static ENTRY: Entry = Entry::new("FQCoDel", "a CoDel queue for each flow", |
         "1024",
         "queues",
     ),
-    param(
+    keyword(
         "QUANTUM",
         Kind::Int {
             min: 1,
@@ -89,7 +79,7 @@ pub static ENTRY: Entry = Entry::new("FQCoDel", "a CoDel queue for each flow", |
         "1514",
         "bytes that a queue sends in its turn",
     ),
-    param(
+    keyword(
         "ECN",
         Kind::Bool,
         "true",

@@ -13,7 +13,7 @@
 
 use crate::args::kinds::{U8, UINT};
 use crate::args::numbers::{parse_bool, unparse_fixed};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, flag};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -48,19 +48,19 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "the dump, which may be compressed by gzip; `-` is standard input",
     },
-    option("STOP", "false", "whether it stops the driver at the end"),
-    option("ACTIVE", "true", "whether it emits packets"),
-    option(
+    flag("STOP", "false", "whether it stops the driver at the end"),
+    flag("ACTIVE", "true", "whether it emits packets"),
+    flag(
         "ZERO",
         "true",
         "bytes that the dump does not tell are zero in any case",
     ),
-    option(
+    flag(
         "TIMING",
         "false",
         "whether packets keep their distances in time",
     ),
-    option(
+    flag(
         "CHECKSUM",
         "false",
         "whether checksums are computed and packets have all bytes of their IP length",
@@ -79,7 +79,7 @@ pub static ENTRY: Entry = Entry::new(
         default: "6",
         help: "IP protocol of packets whose line does not tell it",
     },
-    option(
+    flag(
         "MULTIPACKET",
         "false",
         "whether a line is as many packets as its packet count",
@@ -93,7 +93,7 @@ pub static ENTRY: Entry = Entry::new(
         "FLOWID",
         "`SRC SPORT DST DPORT [PROTO]` of lines that do not tell them",
     ),
-    option(
+    flag(
         "ALLOW_NONEXISTENT",
         "false",
         "whether the dump may be missing or empty",
@@ -121,16 +121,6 @@ pub static ENTRY: Entry = Entry::new(
     },
 ])
 .ops("work(2000)");
-
-const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default,
-        help,
-    }
-}
 
 const fn names(name: &'static str, help: &'static str) -> Param {
     Param {

@@ -12,7 +12,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::times::unparse_timestamp;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, flag};
 use crate::diagnostic::Diagnostics;
 use crate::element::{Element, Handler};
 use crate::elements::Entry;
@@ -50,8 +50,8 @@ pub static ENTRY: Entry = Entry::new(
     names("FIELDS", "what is written of each packet"),
     names("CONTENTS", "see `FIELDS`"),
     names("DATA", "see `FIELDS`"),
-    option("VERBOSE", "false", "whether the head tells host and time"),
-    option("HEADER", "true", "whether there is a head"),
+    flag("VERBOSE", "false", "whether the head tells host and time"),
+    flag("HEADER", "true", "whether there is a head"),
     Param {
         name: "BANNER",
         need: Need::Keyword,
@@ -59,27 +59,27 @@ pub static ENTRY: Entry = Entry::new(
         default: "",
         help: "who made the dump",
     },
-    option(
+    flag(
         "MULTIPACKET",
         "false",
         "whether a packet that stands for several is several lines, unless `count` is a field",
     ),
-    option(
+    flag(
         "BAD_PACKETS",
         "false",
         "whether a line `!bad` precedes packets with bad headers",
     ),
-    option(
+    flag(
         "CAREFUL_TRUNC",
         "true",
         "whether packets shorter than their IP length are bad",
     ),
-    option(
+    flag(
         "EXTRA_LENGTH",
         "true",
         "whether lengths count bytes that were not captured",
     ),
-    option("BINARY", "false", "whether the records are binary"),
+    flag("BINARY", "false", "whether the records are binary"),
     Param {
         name: "BURST",
         need: Need::Keyword,
@@ -89,16 +89,6 @@ pub static ENTRY: Entry = Entry::new(
     },
 ])
 .ops("parse(40); work(1435)");
-
-const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default,
-        help,
-    }
-}
 
 const fn names(name: &'static str, help: &'static str) -> Param {
     Param {

@@ -11,7 +11,7 @@
 //! ```
 
 use super::shared::wifi::{self, Header, LLC};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag};
 use crate::diagnostic::Diagnostics;
 use crate::element::Element;
 use crate::elements::Entry;
@@ -28,25 +28,15 @@ pub static ENTRY: Entry = Entry::new("WifiDecap", "converts 802.11 frames to Eth
 })
 .references(&["IEEE 802.11-2020, §9.3.2", "IEEE 802.2"])
 .params(&[
-    option("DEBUG", "false", "has no effect"),
-    option("STRICT", "false", "has no effect: every direction is known"),
-    option(
+    flag("DEBUG", "false", "has no effect"),
+    flag("STRICT", "false", "has no effect: every direction is known"),
+    flag(
         "ETHER",
         "true",
         "whether an Ethernet header is put before the payload",
     ),
 ])
 .ops("parse(32); deparse(14); work(40)");
-
-const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default,
-        help,
-    }
-}
 
 #[derive(Debug, Default)]
 struct WifiDecap {

@@ -10,9 +10,9 @@ use crate::element::{Element, Handler};
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::reason::Reason;
+use crate::script::errors::Errors;
 use crate::script::functions::{self, FUNCTIONS};
 use crate::script::program::{Ending, Program, Step, Target, Type, When, meant};
-use crate::script::voice::Voice;
 use trammel_packet::batch::{Batch, Packets};
 
 /// The arguments of both classes; the instructions are the rest.
@@ -36,10 +36,10 @@ pub(crate) const PARAMS: &[Param] = &[
 impl Script {
     /// The port that the script gives to a packet which came by `input`.
     fn port(&mut self, ctx: &mut Ctx, input: usize) -> Option<usize> {
-        let mut voice = Script::executing(ctx);
+        let mut errors = Script::executing(ctx);
         self.set("input", input.to_string());
         self.at = 0;
-        match self.run(ctx, 0, Cause::Other, &mut voice) {
+        match self.run(ctx, 0, Cause::Other, &mut errors) {
             Outcome::Returned(value) => {
                 let port = parse_int(&value, 0, i64::from(i32::MAX)).ok()?;
                 usize::try_from(port).ok()
@@ -81,16 +81,16 @@ impl Script {
         }
         let before = std::mem::replace(&mut self.handler, name.to_owned());
         let wrote = std::mem::replace(&mut self.writes, writes);
-        let mut voice = Voice::quiet();
+        let mut errors = Errors::quiet();
         if self.runs && name == "step" {
             self.more = Some(self.more.unwrap_or(0) + steps);
         }
-        let outcome = self.run(ctx, steps, Cause::Other, &mut voice);
+        let outcome = self.run(ctx, steps, Cause::Other, &mut errors);
         (self.handler, self.writes) = (before, wrote);
         if outcome == Outcome::Ended(Ending::Error) {
-            return Err(voice.kept.join("\n"));
+            return Err(errors.kept.join("\n"));
         }
-        for text in voice.kept {
+        for text in errors.kept {
             ctx.remark(text);
         }
         Ok(match outcome {
@@ -180,7 +180,7 @@ impl Element for Script {
         let timer = ctx.new_timer(0);
         self.timer = Some(timer);
         let heading = format!("While initializing '{}':", ctx.declaration(ctx.me()));
-        let mut voice = Voice::loud(Some(heading));
+        let mut errors = Errors::loud(Some(heading));
         for step in self.program.steps.clone() {
             if let Step::Set {
                 variable,
@@ -190,7 +190,7 @@ impl Element for Script {
             } = step
                 && when != When::Now
             {
-                let value = self.expand(ctx, &mut voice, &text, false);
+                let value = self.expand(ctx, &mut errors, &text, false);
                 self.values[variable] = if unquotes { unquote(&value) } else { value };
             }
         }
@@ -208,7 +208,7 @@ impl Element for Script {
         }
         match self.program.steps[0].clone() {
             Step::Wait(text) => {
-                self.sleep(ctx, &mut voice, &text);
+                self.sleep(ctx, &mut errors, &text);
             }
             Step::Start => {
                 self.is_new = true;
@@ -226,19 +226,19 @@ impl Element for Script {
 
     fn run_timer(&mut self, ctx: &mut Ctx, token: u32) {
         if token == 0 {
-            let mut voice = Script::executing(ctx);
-            self.run(ctx, 1, Cause::Other, &mut voice);
+            let mut errors = Script::executing(ctx);
+            self.run(ctx, 1, Cause::Other, &mut errors);
             return;
         }
         self.at = 0;
         self.args.clear();
         "run".clone_into(&mut self.handler);
-        self.run(ctx, 0, Cause::Other, &mut Voice::loud(None));
+        self.run(ctx, 0, Cause::Other, &mut Errors::loud(None));
         self.handler.clear();
     }
 
     fn driver_stopped(&mut self, ctx: &mut Ctx) -> bool {
-        let outcome = self.run(ctx, 1, Cause::Driver, &mut Voice::loud(None));
+        let outcome = self.run(ctx, 1, Cause::Driver, &mut Errors::loud(None));
         !matches!(outcome, Outcome::Ended(_))
     }
 

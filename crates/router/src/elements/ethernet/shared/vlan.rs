@@ -91,7 +91,7 @@ impl Tag {
 
     /// The tag of a packet; none where it goes without.
     #[inline]
-    pub(crate) fn for_packet(&self, packet: &Packet) -> Option<u16> {
+    pub(crate) fn for_packet(self, packet: &Packet) -> Option<u16> {
         let tci = if self.from_annotation {
             annotation(packet)
         } else {
@@ -101,12 +101,12 @@ impl Tag {
     }
 
     /// The tag itself.
-    pub(crate) fn tci(&self) -> u16 {
+    pub(crate) fn tci(self) -> u16 {
         self.tci
     }
 
     /// Answers the handlers `vlan_tci`, `vlan_id`, `vlan_pcp` and `native_vlan`.
-    pub(crate) fn read(&self, name: &str) -> String {
+    pub(crate) fn read(self, name: &str) -> String {
         match name {
             "vlan_tci" if self.from_annotation => "ANNO".to_owned(),
             "vlan_tci" => self.tci.to_string(),
@@ -135,7 +135,7 @@ impl Tag {
     }
 
     /// The arguments that say this tag, for the handler `config`.
-    pub(crate) fn config(&self) -> String {
+    pub(crate) fn config(self) -> String {
         let mut text = if self.from_annotation {
             "ANNO".to_owned()
         } else {

@@ -4,7 +4,7 @@ use crate::engine::Ctx;
 
 /// Errors of one run.
 #[derive(Debug, Default)]
-pub(crate) struct Voice {
+pub(crate) struct Errors {
     /// Printed before the first.
     heading: Option<String>,
     /// They are kept rather than printed.
@@ -15,20 +15,20 @@ pub(crate) struct Voice {
     pub count: usize,
 }
 
-impl Voice {
+impl Errors {
     /// Prints at once, beneath `heading`.
-    pub(crate) fn loud(heading: Option<String>) -> Voice {
-        Voice {
+    pub(crate) fn loud(heading: Option<String>) -> Errors {
+        Errors {
             heading,
-            ..Voice::default()
+            ..Errors::default()
         }
     }
 
     /// Keeps what is said.
-    pub(crate) fn quiet() -> Voice {
-        Voice {
+    pub(crate) fn quiet() -> Errors {
+        Errors {
             keeps: true,
-            ..Voice::default()
+            ..Errors::default()
         }
     }
 
