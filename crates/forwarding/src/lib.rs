@@ -10,6 +10,7 @@
 
 mod comparison;
 pub mod for_placement;
+mod kept;
 mod live;
 mod outcome;
 #[cfg(target_os = "linux")]
@@ -21,26 +22,27 @@ mod search;
 mod tables;
 mod text;
 
+use kept::KeptCell;
 use outcome::{Cell, Outcome};
 use rayon::prelude::*;
 use search::Sought;
-use std::collections::BTreeMap;
-use std::io::Write;
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use trammel_cost::estimate::{Ports as Links, line_bits};
 use trammel_cost::machine::Machine;
 use trammel_ground::progress::Progress;
-use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, say};
 use trammel_ground::{Lacks, machine as this_machine};
-use trammel_report::run_folder::{Out, RunFolder, RunInfo};
+use trammel_report::Report;
+use trammel_report::kept::Shelf;
+use trammel_report::run::{self, Request, Status, Subject as Described};
+use trammel_report::run_folder::RunInfo;
 use trammel_router::diagnostic;
 use trammel_scenario::ReadError;
 use trammel_scenario::forwarding::{ForwardingFile, Point, Test, Tested};
+use trammel_scenario::hash;
 use trammel_scenario::model::Engine;
-use trammel_stats::table::write_json;
+use trammel_stats::table::Table;
 use trammel_workbench::bench::Bench as Workbench;
 use trammel_workbench::calibrate::file::HOST;
 use trammel_workbench::device::{Device, Ports};
@@ -53,24 +55,13 @@ use trammel_workbench::traffic::Traffic;
 const LEAVING: u64 = 4096;
 /// A share of frames below which it is not worth a note that they leave elsewhere.
 const FEW: f64 = 0.001;
-/// Notes and failures that are told on the terminal, at most.
-const MOST_TOLD: usize = 20;
-
-/// What `trammel run` asks for.
+/// A forwarding file, and the engines that run it.
 #[derive(Debug)]
-pub struct Job {
-    /// The scenario.
+pub struct Forwarding {
+    /// The file.
     pub file: ForwardingFile,
     /// The engines of the command line; empty for the file's.
     pub engines: Vec<Engine>,
-    /// The run folder to write.
-    pub out: Option<Out>,
-    /// Threads for prediction and simulation; nothing means one a core.
-    pub threads: Option<usize>,
-    /// Tables go to standard output as JSON.
-    pub json: bool,
-    /// Set when the user interrupts: stop and keep what is done.
-    pub interrupted: Arc<AtomicBool>,
 }
 
 impl Outcome<'_> {
@@ -79,87 +70,67 @@ impl Outcome<'_> {
             self.notes.push(text);
         }
     }
+}
 
-    fn code(&self) -> u8 {
-        match self {
-            _ if self.is_interrupted => INTERRUPTED,
-            _ if !self.failures.is_empty() => FAILED,
-            _ if !self.lacks.is_empty() => LACKS,
-            _ => DONE,
-        }
+impl Described for Forwarding {
+    type Run = KeptCell;
+    type Outcome<'a> = Outcome<'a>;
+
+    fn name(&self) -> &str {
+        &self.file.name
+    }
+
+    fn text(&self) -> &str {
+        &self.file.text
+    }
+
+    fn seeds(&self) -> BTreeSet<u64> {
+        let points = self.file.points.iter();
+        points.map(|point| point.scenario.seed).collect()
+    }
+
+    fn carry_out<'a>(
+        &'a self,
+        request: &Request,
+        shelf: &Shelf<KeptCell>,
+        _: Option<PathBuf>,
+    ) -> anyhow::Result<Outcome<'a>> {
+        carry_out(self, request, shelf)
     }
 }
 
-/// Does `job`.
-pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
-    let (started, clock) = (this_machine::now(), Instant::now());
-    let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
-    let outcome = carry_out(job)?;
-    tell(&outcome, &job.file);
-    let computed_s = clock.elapsed().as_secs_f64();
-    let tables = tables::all(&outcome);
-    if let Some(mut folder) = folder {
-        for table in &tables {
-            folder.write_table(table)?;
+impl run::Outcome for Outcome<'_> {
+    fn status(&self) -> Status {
+        Status {
+            notes: self.notes.clone(),
+            failures: self.failures.clone(),
+            lacks: self.lacks.clone(),
+            is_lacking: !self.lacks.is_empty(),
+            runs: self.runs,
+            is_interrupted: self.is_interrupted,
+            ..Status::default()
         }
-        let info = info(job, &outcome, started, computed_s);
-        let report = report::report(&outcome, &tables, &info);
-        folder.write_page(&report)?;
-        let path = folder.finish(&info)?;
-        if !report.answer.sentence.is_empty() {
-            say(&report.answer.sentence);
-        }
-        say(&format!("{}", path.join("report.html").display()));
     }
-    let mut out = trammel_ground::stdout();
-    if job.json {
-        write_json(&tables, &mut out)?;
-    } else if job.out.is_none() {
-        write!(out, "{}", text::all(&outcome))?;
-    }
-    Ok(ExitCode::from(outcome.code()))
-}
 
-/// Notes, failures and what was left out, to the person at the terminal.
-fn tell(outcome: &Outcome<'_>, file: &ForwardingFile) {
-    for note in outcome.notes.iter().take(MOST_TOLD) {
-        say(&format!("note: {note}"));
+    fn tables(&self) -> Vec<Table> {
+        tables::all(self)
     }
-    for lack in &outcome.lacks {
-        say(&format!("error: {lack}"));
-    }
-    for failure in outcome.failures.iter().take(MOST_TOLD) {
-        say(&format!("error: {}, {failure}", file.name));
-    }
-    let more = outcome.notes.len().saturating_sub(MOST_TOLD)
-        + outcome.failures.len().saturating_sub(MOST_TOLD);
-    if more > 0 {
-        say(&format!("and {more} more"));
-    }
-    if outcome.is_interrupted {
-        say("interrupted: partial results are shown; the same command begins anew");
-    }
-}
 
-fn info(job: &Job, outcome: &Outcome<'_>, started: String, computed_s: f64) -> RunInfo {
-    let mut seeds: Vec<u64> = job.file.points.iter().map(|p| p.scenario.seed).collect();
-    seeds.sort_unstable();
-    seeds.dedup();
-    RunInfo {
-        command: std::env::args().collect(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        scenario: job.file.name.clone(),
-        scenario_text: job.file.text.clone(),
-        seeds,
-        machine: this_machine::facts(),
-        started,
-        wall_s: BTreeMap::from([("engines".to_owned(), (computed_s * 1e3).round() / 1e3)]),
-        interrupted: outcome.is_interrupted,
+    fn report(&self, tables: &[Table], info: &RunInfo) -> Report {
+        report::report(self, tables, info)
+    }
+
+    fn to_text(&self) -> String {
+        text::all(self)
     }
 }
 
 /// Every engine on every cell.
-fn carry_out(job: &Job) -> anyhow::Result<Outcome<'_>> {
+fn carry_out<'a>(
+    job: &'a Forwarding,
+    request: &Request,
+    shelf: &Shelf<KeptCell>,
+) -> anyhow::Result<Outcome<'a>> {
     let file = &job.file;
     let mut outcome = Outcome {
         file,
@@ -168,6 +139,7 @@ fn carry_out(job: &Job) -> anyhow::Result<Outcome<'_>> {
         notes: Vec::new(),
         failures: Vec::new(),
         lacks: Vec::new(),
+        runs: (0, 0),
         is_interrupted: false,
     };
     let (engines, is_asked) = match (job.engines.as_slice(), &file.first().engines) {
@@ -220,11 +192,17 @@ fn carry_out(job: &Job) -> anyhow::Result<Outcome<'_>> {
         return Err(Lacks::error(what, mend));
     }
     about_lists(&mut outcome, &engines);
-    model(job, &engines, &mut outcome)?;
+    model(request, shelf, &engines, &mut outcome)?;
     if engines.contains(&Engine::Measure) {
-        measure_all(job, &mut outcome, is_here)?;
+        measure_all(request, shelf, &mut outcome, is_here)?;
     }
     about_frames(&mut outcome)?;
+    let asked = [Engine::Simulate, Engine::Measure];
+    let asked = asked.iter().filter(|one| engines.contains(one)).count();
+    let cells = outcome.cells.iter();
+    let made = cells
+        .map(|cell| usize::from(cell.simulated.is_some()) + usize::from(cell.measured.is_some()));
+    outcome.runs = (outcome.cells.len() * asked, made.sum());
     Ok(outcome)
 }
 
@@ -264,7 +242,12 @@ fn conditions(tested: &Tested, rate: f64) -> Conditions {
 }
 
 /// Predicts and simulates.
-fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Result<()> {
+fn model(
+    request: &Request,
+    shelf: &Shelf<KeptCell>,
+    engines: &[Engine],
+    outcome: &mut Outcome<'_>,
+) -> anyhow::Result<()> {
     let does = |engine| engines.contains(&engine);
     if !does(Engine::Predict) && !does(Engine::Simulate) {
         return Ok(());
@@ -279,7 +262,7 @@ fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Re
         let Some(machine) = &machines[cell.point] else {
             return (None, None, None);
         };
-        if job.interrupted.load(Ordering::SeqCst) {
+        if request.interrupted.load(Ordering::SeqCst) {
             return (None, None, None);
         }
         let under = conditions(tested, point.scenario.rate);
@@ -289,7 +272,19 @@ fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Re
         };
         let simulated = match &tested.subject {
             Subject::Configuration(bench) if does(Engine::Simulate) => {
-                simulate(cell, bench, (point, tested), machine, &under, &at).map(Some)
+                let key = key(Engine::Simulate, cell, file, machine);
+                match shelf.find(&key).and_then(|kept| kept.simulated) {
+                    Some(sought) => Ok(Some(sought)),
+                    None => simulate(cell, bench, (point, tested), machine, &under, &at)
+                        .inspect(|sought| {
+                            let kept = KeptCell {
+                                simulated: Some(sought.clone()),
+                                ..KeptCell::default()
+                            };
+                            shelf.put(&key, &kept);
+                        })
+                        .map(Some),
+                }
             }
             _ => Ok(None),
         };
@@ -301,7 +296,7 @@ fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Re
         }
     };
     let mut pool = rayon::ThreadPoolBuilder::new();
-    if let Some(threads) = job.threads {
+    if let Some(threads) = request.threads {
         pool = pool.num_threads(threads);
     }
     let pool = pool.build()?;
@@ -314,9 +309,25 @@ fn model(job: &Job, engines: &[Engine], outcome: &mut Outcome<'_>) -> anyhow::Re
             fail(outcome, at, error)?;
         }
     }
-    outcome.is_interrupted = job.interrupted.load(Ordering::SeqCst);
+    outcome.is_interrupted = request.interrupted.load(Ordering::SeqCst);
     about_undeclared(outcome);
     Ok(())
+}
+
+/// The name by which what `engine` finds of a cell is known: a hash of all that decides its numbers.
+fn key(
+    engine: Engine,
+    cell: &Cell,
+    file: &ForwardingFile,
+    machine: &impl std::fmt::Debug,
+) -> String {
+    let (point, tested) = cell.of(file);
+    let one = &point.scenario;
+    hash::digest(&(
+        (engine.name(), machine, cell.frame),
+        (&tested.subject, &tested.traffic, tested.receiving),
+        (one.rate, one.ring, one.pattern, &one.bench, one.seed),
+    ))
 }
 
 fn simulate(
@@ -350,15 +361,17 @@ fn traffic(tested: &Tested, frame: u32) -> Traffic {
 
 /// Measures, one cell after the other and nothing beside it.
 fn measure_all(
-    job: &Job,
+    request: &Request,
+    shelf: &Shelf<KeptCell>,
     outcome: &mut Outcome<'_>,
     is_here: impl Fn(&Point) -> bool,
 ) -> anyhow::Result<()> {
     let file = outcome.file;
+    let this_machine = this_machine::facts();
     let progress = Progress::new();
     progress.expect(outcome.cells.len() as u64, outcome.cells.len() as f64);
     for at in 0..outcome.cells.len() {
-        if job.interrupted.load(Ordering::SeqCst) {
+        if request.interrupted.load(Ordering::SeqCst) {
             outcome.is_interrupted = true;
             break;
         }
@@ -372,32 +385,62 @@ fn measure_all(
             progress.skipped(1.0);
             continue;
         }
-        match measure::measure(bench, &traffic(tested, cell.frame)) {
-            Ok(measured) => {
-                if measured.pps > cell.line {
-                    outcome.note(
-                        "throughputs measured above line rate are left out of the comparison: rings in memory have no link"
-                            .to_owned(),
-                    );
-                }
-                let (scenario, about) = (&point.scenario, measured.pps);
-                outcome.cells[at].measured = Some(measured);
-                if scenario.bench.tests.iter().any(|t| *t != Test::Throughput) {
-                    let traffic = traffic(tested, outcome.cells[at].frame);
-                    let (pattern, ring) = (scenario.pattern, scenario.ring);
-                    let asked = &scenario.bench;
-                    match live::measure(bench, &traffic, pattern, ring, asked, about) {
-                        Ok(live) => outcome.cells[at].live = Some(live),
-                        Err(error) => fail(outcome, at, error)?,
-                    }
-                }
-            }
-            Err(error) => fail(outcome, at, Error::Refused(error))?,
+        let key = key(Engine::Measure, cell, file, &this_machine);
+        let kept = shelf.find(&key).filter(|kept| kept.measured.is_some());
+        let (found, failed) = match kept {
+            Some(kept) => (kept, None),
+            None => measure_one(bench, point, &traffic(tested, cell.frame)),
+        };
+        if let Some(measured) = &found.measured
+            && measured.pps > cell.line
+        {
+            outcome.note(
+                "throughputs measured above line rate are left out of the comparison: rings in memory have no link"
+                    .to_owned(),
+            );
+        }
+        if failed.is_none() && !request.interrupted.load(Ordering::SeqCst) {
+            shelf.put(&key, &found);
+        }
+        outcome.cells[at].measured = found.measured;
+        outcome.cells[at].live = found.live;
+        if let Some(error) = failed {
+            fail(outcome, at, error)?;
         }
         progress.ended(1.0);
     }
     progress.finish();
     Ok(())
+}
+
+/// What this machine takes for `traffic`, and what it does under loads where that is asked; the error is of what is not
+/// there.
+fn measure_one(bench: &Workbench, point: &Point, traffic: &Traffic) -> (KeptCell, Option<Error>) {
+    let mut found = KeptCell::default();
+    let measured = match measure::measure(bench, traffic) {
+        Ok(measured) => measured,
+        Err(error) => return (found, Some(Error::Refused(error))),
+    };
+    let (scenario, about) = (&point.scenario, measured.pps);
+    found.measured = Some(measured);
+    let asked = &scenario.bench;
+    if asked.tests.iter().all(|test| *test == Test::Throughput) {
+        return (found, None);
+    }
+    match live::measure(
+        bench,
+        traffic,
+        scenario.pattern,
+        scenario.ring,
+        asked,
+        about,
+    ) {
+        Ok(live) => {
+            found.live = Some(live);
+            (found, None)
+        }
+        Err(error) => (found, Some(error)),
+    }
 }
 
 /// Keeps that a cell failed; a wrong configuration ends the run, since it is wrong at every size.

@@ -45,7 +45,7 @@ impl Cell {
 
 /// What came of everything.
 #[derive(Debug)]
-pub(super) struct Outcome<'a> {
+pub struct Outcome<'a> {
     pub(super) file: &'a ForwardingFile,
     /// The machine of each point, where there is one.
     pub(super) machines: Vec<Option<Machine>>,
@@ -54,5 +54,7 @@ pub(super) struct Outcome<'a> {
     pub(super) failures: Vec<String>,
     /// What the machine lacks for an engine that was asked for.
     pub(super) lacks: Vec<String>,
+    /// Cells of engines that were to be made, and those that were.
+    pub(super) runs: (usize, usize),
     pub(super) is_interrupted: bool,
 }

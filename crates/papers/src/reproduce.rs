@@ -21,7 +21,7 @@ use trammel_ground::{Lacks, machine};
 use trammel_report::provenance::{going_on, provenance};
 use trammel_report::run_folder::{Out, RunFolder, RunInfo};
 use trammel_stats::table::{Table, write_json};
-use trammel_transport::kept::KeptRuns;
+use trammel_report::kept::KeptRuns;
 use trammel_transport::points;
 use trammel_transport::points::{Failure, Watch};
 use trammel_transport::run_tables::RunTables;

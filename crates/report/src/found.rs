@@ -35,7 +35,7 @@ pub fn write(mut folder: RunFolder, found: Found) -> anyhow::Result<PathBuf> {
     for (name, text) in &found.files {
         folder.write(name, text.as_bytes())?;
     }
-    let (scenario, scenario_text) = found.source;
+    let (scenario, scenario_text) = found.source.clone();
     let info = RunInfo {
         command: std::env::args().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -45,36 +45,42 @@ pub fn write(mut folder: RunFolder, found: Found) -> anyhow::Result<PathBuf> {
         started: machine::now(),
         ..RunInfo::default()
     };
-    let note = |text: String| {
-        // On the terminal the text says itself what it is.
-        let (kind, text) = match text.strip_prefix("note: ") {
-            Some(rest) => (NoteKind::Info, rest.to_owned()),
-            None => (NoteKind::Warning, text),
-        };
-        Block::Note(Note { kind, text })
-    };
-    let table = |(title, table): (&str, Table)| {
-        Block::Table(TableView {
-            title: title.to_owned(),
-            table,
-            is_open: true,
-        })
-    };
-    let notes = found.notes.into_iter().map(note);
-    let tables = found.tables.into_iter().map(table);
-    let subject = vec![("file".to_owned(), info.scenario.clone())];
-    let report = Report {
-        title: found.title,
-        question: found.question.to_owned(),
-        answer: found.answer,
-        sections: vec![Section {
-            heading: "Results".to_owned(),
-            blocks: notes.chain(found.charts).chain(tables).collect(),
-            ..Section::default()
-        }],
-        provenance: provenance(&info, subject),
-        ..Report::default()
-    };
-    folder.write_page(&report)?;
+    folder.write_page(&found.report(&info))?;
     Ok(folder.finish(&info)?.join("report.html"))
+}
+
+impl Found {
+    /// The page.
+    pub fn report(self, info: &RunInfo) -> Report {
+        let note = |text: String| {
+            // On the terminal the text says itself what it is.
+            let (kind, text) = match text.strip_prefix("note: ") {
+                Some(rest) => (NoteKind::Info, rest.to_owned()),
+                None => (NoteKind::Warning, text),
+            };
+            Block::Note(Note { kind, text })
+        };
+        let table = |(title, table): (&str, Table)| {
+            Block::Table(TableView {
+                title: title.to_owned(),
+                table,
+                is_open: true,
+            })
+        };
+        let notes = self.notes.into_iter().map(note);
+        let tables = self.tables.into_iter().map(table);
+        let subject = vec![("file".to_owned(), info.scenario.clone())];
+        Report {
+            title: self.title,
+            question: self.question.to_owned(),
+            answer: self.answer,
+            sections: vec![Section {
+                heading: "Results".to_owned(),
+                blocks: notes.chain(self.charts).chain(tables).collect(),
+                ..Section::default()
+            }],
+            provenance: provenance(info, subject),
+            ..Report::default()
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use super::diagnose::Problem;
 use super::keys_kind::Section;
 use super::model::Engine;
+use super::reading::Refusals;
 use super::tree::{Entry, Span};
 use std::cell::RefCell;
 use trammel_core::units::{Dimension, nearest};
@@ -16,12 +17,28 @@ pub(super) struct Context<'a> {
     /// The engines of the command line, in place of the file's.
     pub(super) engines: &'a [Engine],
     /// What they refuse of a scenario.
-    pub(super) refusals: super::Refusals,
+    pub(super) refusals: Refusals,
     /// The keys that a file of this subject has.
     pub(super) root: &'static Section,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// For a file in the folder `dir` whose keys are those of `root`.
+    pub(super) fn new(
+        dir: &'a std::path::Path,
+        engines: &'a [Engine],
+        refusals: Refusals,
+        root: &'static Section,
+    ) -> Context<'a> {
+        Context {
+            problems: RefCell::new(Vec::new()),
+            dir,
+            engines,
+            refusals,
+            root,
+        }
+    }
+
     /// Notes a fault.
     pub(super) fn fault(
         &self,

@@ -4,8 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use trammel::scenario::model::Engine;
 use trammel::scenario::registry::Family;
-use trammel::scenario::traffic::{self, TrafficFile};
-use trammel::scenario::{File, ReadError};
+use trammel::scenario::{Description, File, ReadError, Reading};
 use trammel::transport::answer::answer;
 use trammel::transport::points::{RunOptions, Unwatched, run_points};
 use trammel_core::time::Time;
@@ -44,19 +43,13 @@ fn every_example_checks_clean() {
             .extension()
             .is_some_and(|extension| extension == "toml")
         {
-            let file = match File::read(&path) {
-                Ok(file) => file,
-                Err(ReadError::Elsewhere {
-                    subject: traffic::SUBJECT,
-                    ..
-                }) => {
-                    TrafficFile::read(&path, None).unwrap_or_else(|error| panic!("{error}"));
+            let read = Description::read(&path, &Reading::default());
+            let file = match read.unwrap_or_else(|error| panic!("{error}")) {
+                Description::Transport(file) => file,
+                _ => {
                     seen += 1;
                     continue;
                 }
-                // Another command's: its own tests read it.
-                Err(ReadError::Elsewhere { .. }) => continue,
-                Err(error) => panic!("{error}"),
             };
             for point in &file.points {
                 point

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use trammel::scenario::ReadError;
 use trammel::scenario::forwarding::ForwardingFile;
+use trammel::scenario::{Description, Reading};
 
 const ROUTER: &str = "\
 FromDevice(eth0) -> Strip(14) -> CheckIPHeader
@@ -88,7 +89,7 @@ fn rows<'a>(json: &'a Value, table: &str) -> &'a [Value] {
 /// The faults of `text`, each its headline, reason and advice.
 fn faults(text: &str) -> Vec<String> {
     let (folder, _) = folder(text);
-    match ForwardingFile::parse("f.toml", text, folder.path(), None) {
+    match ForwardingFile::parse("f.toml", text, folder.path(), &Reading::default()) {
         Ok(_) => Vec::new(),
         Err(ReadError::Faults(problems)) => {
             let list = problems.list.iter();
@@ -567,7 +568,10 @@ fn a_run_folder_has_tables_figures_and_a_report() {
 fn the_examples_read_without_a_fault() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     for (name, functions) in [("bng.toml", 1), ("forwarding.toml", 6)] {
-        let file = ForwardingFile::read(&examples.join(name)).unwrap_or_else(|why| panic!("{why}"));
+        let read = Description::read(&examples.join(name), &Reading::default());
+        let Description::Forwarding(file) = read.unwrap_or_else(|why| panic!("{why}")) else {
+            panic!("{name} is of forwarding");
+        };
         assert_eq!(file.first().functions.len(), functions, "{name}");
     }
 }

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 use trammel::scenario::ReadError;
-use trammel::scenario::placement::{
-    Estimated, Estimator, NoAnswer, NoEstimator, PlacementFile, Question,
-};
+use trammel::scenario::Reading;
+use trammel::scenario::placement::{Estimated, Estimator, NoAnswer, PlacementFile, Question};
 use trammel_core::rng::Rng;
 use trammel_cost::place::model::{Interval, Work};
 use trammel_cost::place::solve::place;
@@ -62,7 +61,12 @@ fn on_file(text: &str, args: &[&str]) -> Output {
 
 /// The faults of `text`, each its headline, reason and advice.
 fn faults(text: &str) -> Vec<String> {
-    match PlacementFile::parse("p.toml", text, Path::new("/nonexistent"), &NoEstimator) {
+    match PlacementFile::parse(
+        "p.toml",
+        text,
+        Path::new("/nonexistent"),
+        &Reading::default(),
+    ) {
         Ok(file) => match place(&file.problem) {
             Err(trammel_cost::place::outcome::Refusal::Faults(faults)) => {
                 vec![file.refuse(faults).to_string()]
@@ -333,7 +337,8 @@ fn a_capacity_profile_gives_the_cycles() {
                    [[point]]\nframe_bytes = 256\nflows = 1\nroutes = 1\nmpps = 7.5\n";
     std::fs::write(folder.path().join("nat.toml"), profile).unwrap();
     let text = SMALL.replace("cycles = [200, 250, 300]", "profile = 'nat.toml'");
-    let read = |text: &str| PlacementFile::parse("p.toml", text, folder.path(), &NoEstimator);
+    let read =
+        |text: &str| PlacementFile::parse("p.toml", text, folder.path(), &Reading::default());
     let file = read(&text).unwrap();
     let cycles = file.problem.chains[0].work[0].cycles;
     assert!(
@@ -384,7 +389,17 @@ fn functions_without_numbers_are_asked_of_the_estimator() {
     let text = SMALL
         .replace("name = 'edge'", "name = 'edge'\nmachine = 'host'")
         .replace("cycles = [200, 250, 300]", "paper = 'bng'\nroutes = 8");
-    let read = |text: &str| PlacementFile::parse("p.toml", text, Path::new("."), &Table);
+    let read = |text: &str| {
+        PlacementFile::parse(
+            "p.toml",
+            text,
+            Path::new("."),
+            &Reading {
+                estimator: &Table,
+                ..Reading::default()
+            },
+        )
+    };
     let work = &read(&text).unwrap().problem.chains[0].work[0];
     assert_eq!(work.cycles, Interval::exact(300.0));
     // 64 MB are 31 pages of 2 MiB, rounded up.
@@ -449,7 +464,12 @@ fn almost_placements_are_refused_or_placed() {
             }
         }
         let text = lines.join("\n");
-        match PlacementFile::parse("p.toml", &text, Path::new("/nonexistent"), &NoEstimator) {
+        match PlacementFile::parse(
+            "p.toml",
+            &text,
+            Path::new("/nonexistent"),
+            &Reading::default(),
+        ) {
             Ok(file) => {
                 read += 1;
                 match place(&file.problem) {

@@ -19,12 +19,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use trammel::report::Provenance;
+use trammel::report::run::{self, Request};
 use trammel::report::run_folder::{Asked, Out};
 use trammel::scenario::model::Engine;
 use trammel::scenario::{File, ReadError};
 use trammel::transport::answer::report;
 use trammel::transport::points::{Outcome, RunOptions, Unwatched, run_points};
-use trammel::transport::run::{Job, run as run_job};
+use trammel::transport::run::Transport;
 use trammel_stats::table::{Cell, Table};
 
 fn from_environment(name: &str) -> Option<u64> {
@@ -57,9 +58,7 @@ fn engines(seed: u64, file: &File) -> Vec<Engine> {
 /// The command itself, into a folder.
 fn into_a_folder(seed: u64, file: &File, engines: &[Engine], dir: &Path) {
     let out = dir.join(format!("out-{seed}"));
-    let job = Job {
-        file: file.clone(),
-        engines: engines.to_vec(),
+    let request = Request {
         out: Some(Out {
             dir: out.clone(),
             asked: Asked::default(),
@@ -70,7 +69,7 @@ fn into_a_folder(seed: u64, file: &File, engines: &[Engine], dir: &Path) {
         is_sweep: seed.is_multiple_of(2),
         interrupted: Arc::default(),
     };
-    run_job(&job).unwrap();
+    run::run(&Transport::new(file.clone(), engines), &request).unwrap();
     for name in ["report.html", "run.json"] {
         assert!(out.join(name).is_file(), "{name} is written");
     }

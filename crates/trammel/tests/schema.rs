@@ -4,30 +4,11 @@ use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, InlineTable, Item};
-use trammel::scenario::placement::{NoEstimator, PlacementFile};
-use trammel::scenario::traffic::TrafficFile;
-use trammel::scenario::{File, ReadError, schema};
+use trammel::scenario::{Description, Reading, schema};
 
-/// Whether the file's own reader takes it.
+/// Whether the reader takes it.
 fn is_sound(text: &str, dir: &Path) -> bool {
-    match File::parse("t.toml", text, dir) {
-        Err(ReadError::Elsewhere { subject, .. }) => match subject {
-            "placement" => PlacementFile::parse("t.toml", text, dir, &NoEstimator).is_ok(),
-            "traffic" => TrafficFile::parse("t.toml", text, dir, None).is_ok(),
-            _ => is_forwarding(text, dir),
-        },
-        read => read.is_ok(),
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn is_forwarding(text: &str, dir: &Path) -> bool {
-    trammel::scenario::forwarding::ForwardingFile::parse("t.toml", text, dir, None).is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_forwarding(_text: &str, _dir: &Path) -> bool {
-    false
+    Description::parse("t.toml", text, dir, &Reading::default()).is_ok()
 }
 
 fn json_of(text: &str) -> Option<Value> {

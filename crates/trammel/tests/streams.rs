@@ -2,32 +2,37 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use trammel::report::run::Request;
+use trammel::scenario::Reading;
 use trammel::scenario::model::Engine;
 use trammel::scenario::traffic::TrafficFile;
 use trammel::streams::run::compared;
 use trammel::streams::run::compared::Compared;
-use trammel::streams::run::{Job, carry_out, tables};
+use trammel::streams::run::{Streams, carry_out, tables};
 
-fn job(text: &str, engines: &[Engine]) -> Job {
-    let text = format!("subject = 'traffic'\n{text}");
-    let file = TrafficFile::parse("t.toml", &text, Path::new("."), None);
-    Job {
+fn job(text: &str, engines: &[Engine]) -> Streams {
+    let text = format!(
+        "subject = 'traffic'
+{text}"
+    );
+    let file = TrafficFile::parse("t.toml", &text, Path::new("."), &Reading::default());
+    Streams {
         file: file.unwrap_or_else(|why| panic!("{why}")),
         engines: engines.to_vec(),
-        out: None,
+    }
+}
+
+fn request() -> Request {
+    Request {
         threads: Some(1),
-        json: false,
-        is_sweep: false,
-        interrupted: Arc::new(AtomicBool::new(false)),
+        ..Request::default()
     }
 }
 
 /// What is compared of the streams of `text` by theory and in virtual time.
 fn modelled(text: &str) -> Vec<Compared> {
     let job = job(text, &[Engine::Predict, Engine::Simulate]);
-    let outcome = carry_out(&job).expect("it runs");
+    let outcome = carry_out(&job, &request()).expect("it runs");
     assert!(outcome.failures.is_empty(), "{:?}", outcome.failures);
     compared::all(&outcome)
 }
@@ -109,7 +114,7 @@ fn every_packet_is_accounted_and_a_run_repeats() {
         [[stream]]\napp = 'voip'\ncount = 3\n[[stream]]\nrate = 50\nsize = 4000\nround_trip = true";
     let made = || {
         let job = job(text, &[Engine::Simulate]);
-        let outcome = carry_out(&job).expect("it runs");
+        let outcome = carry_out(&job, &request()).expect("it runs");
         let [(0, run)] = &outcome.ran[0].simulated[..] else {
             panic!("one run of it");
         };
@@ -165,7 +170,7 @@ fn real_packets_do_what_simulated_ones_do() {
         "duration = '5 s'\nseed = 3\n{PATH}loss.probability = 0.01\n[[stream]]\nname = 'probe'\nrate = 1000\nsize = 500"
     );
     let job = job(&text, &[Engine::Simulate, Engine::Measure]);
-    let outcome = carry_out(&job).expect("it runs");
+    let outcome = carry_out(&job, &request()).expect("it runs");
     if let Some(lack) = outcome.lacks.first() {
         // A user without rights cannot make namespaces: said, not hidden. As root nothing is skipped.
         let user = std::fs::metadata("/proc/self").expect("Linux has it").uid();
@@ -220,7 +225,7 @@ fn repeats_have_seeds_of_their_own_and_a_mean_with_its_interval() {
     );
     let outcome_of = |text: &str| {
         let job = job(text, &[Engine::Predict, Engine::Simulate]);
-        let outcome = carry_out(&job).expect("it runs");
+        let outcome = carry_out(&job, &request()).expect("it runs");
         let all = tables::all(&outcome);
         let table = |name: &str| all.iter().find(|table| table.name() == name).cloned();
         ["streams", "summary", "comparison"].map(|name| table(name).expect("it is told"))

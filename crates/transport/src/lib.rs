@@ -16,7 +16,7 @@ pub mod host;
 pub mod instrument;
 #[cfg(target_os = "linux")]
 pub mod job_of;
-pub mod kept;
+mod kept;
 mod limits;
 mod link_row;
 #[cfg(target_os = "linux")]

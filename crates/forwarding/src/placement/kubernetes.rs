@@ -18,7 +18,7 @@ const BASE_MIB: u64 = 256;
 const LONGEST_NAME: usize = 63;
 
 /// The YAML documents.
-pub(super) fn resources(answer: &Answer) -> String {
+pub(super) fn resources(answer: &Answer<'_>) -> String {
     let mut text = head(answer);
     let mut names = BTreeSet::new();
     let outcome = &answer.outcome;
@@ -36,7 +36,7 @@ pub(super) fn resources(answer: &Answer) -> String {
     text
 }
 
-fn head(answer: &Answer) -> String {
+fn head(answer: &Answer<'_>) -> String {
     let outcome = &answer.outcome;
     let pinned = answer
         .file
@@ -64,7 +64,7 @@ fn head(answer: &Answer) -> String {
     )
 }
 
-fn deployment(answer: &Answer, placed: &Placed, name: &str, busy: f64) -> String {
+fn deployment(answer: &Answer<'_>, placed: &Placed, name: &str, busy: f64) -> String {
     let server = &answer.outcome.servers[placed.server];
     let chain = &answer.file.problem.chains[placed.chain];
     let tables_mib = (chain.work[server.kind].memory_bytes / f64::from(1 << 20)).ceil() as u64;

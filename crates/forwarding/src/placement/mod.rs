@@ -1,113 +1,137 @@
-//! `trammel place`: reads the file, finds a placement, polls its cores, and shows it.
+//! The subject *placement*: finds one, polls its cores, and shows it.
 
 mod charts;
 mod kubernetes;
 mod tables;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use trammel_core::label::Label;
 use trammel_cost::place::headroom::LOSS_TARGET;
 use trammel_cost::place::outcome::{Outcome, Refusal};
 use trammel_cost::place::polling::{Seen, bursts_each, poll_replica};
 use trammel_cost::place::solve::place;
-use trammel_ground::{DONE, FAILED, print, say};
 use trammel_report as page;
-use trammel_report::found;
+use trammel_report::Report;
 use trammel_report::found::Found;
-use trammel_report::run_folder::{Out, RunFolder};
-use trammel_scenario::placement::{Estimator, PlacementFile};
-use trammel_stats::table::write_json;
+use trammel_report::kept::Shelf;
+use trammel_report::run::{self, Request, Status, Subject};
+use trammel_report::run_folder::{RunFolder, RunInfo};
+use trammel_scenario::placement::PlacementFile;
+use trammel_stats::table::Table;
 
-/// How a placement is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Tables for people.
-    Text,
-    /// Every table as JSON.
-    Json,
-    /// Resources of Kubernetes.
-    Kubernetes,
+/// A placement file, and how its placement is shown.
+#[derive(Debug)]
+pub struct Placement {
+    /// The file.
+    pub file: PlacementFile,
+    /// Resources of Kubernetes are shown in place of tables.
+    pub is_kubernetes: bool,
 }
 
 /// A placement with what its simulated cores met.
-struct Answer {
-    file: PlacementFile,
+pub struct Answer<'a> {
+    file: &'a PlacementFile,
+    is_kubernetes: bool,
     outcome: Outcome,
     /// For each replica, what each of its cores met.
     seen: Vec<Vec<Seen>>,
 }
 
-/// What `trammel place` asks for.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// The placement file.
-    pub path: PathBuf,
-    /// How the placement is shown.
-    pub format: Format,
-    /// The seed of the simulated cores, in place of the file's.
-    pub seed: Option<u64>,
-    /// The folder to write; tables are then not shown.
-    pub out: Option<Out>,
+impl Subject for Placement {
+    type Run = ();
+    type Outcome<'a> = Answer<'a>;
+
+    fn name(&self) -> &str {
+        &self.file.name
+    }
+
+    fn text(&self) -> &str {
+        self.file.text()
+    }
+
+    fn seeds(&self) -> BTreeSet<u64> {
+        BTreeSet::from([self.file.seed])
+    }
+
+    fn carry_out<'a>(
+        &'a self,
+        _: &Request,
+        _: &Shelf<()>,
+        _: Option<PathBuf>,
+    ) -> anyhow::Result<Answer<'a>> {
+        let file = &self.file;
+        match place(&file.problem) {
+            Ok(outcome) => Ok(poll(self, outcome)),
+            Err(Refusal::Faults(faults)) => Err(file.refuse(faults).into()),
+            Err(refusal) => anyhow::bail!("{}: {refusal}", file.name),
+        }
+    }
 }
 
-/// Does `job`.
-pub fn run(job: &Job, estimator: &dyn Estimator) -> anyhow::Result<ExitCode> {
-    let mut file = PlacementFile::read(&job.path, estimator)?;
-    file.seed = job.seed.unwrap_or(file.seed);
-    // A folder that cannot be written is a fault before the work, not after it.
-    let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
-    let outcome = match place(&file.problem) {
-        Ok(outcome) => outcome,
-        Err(Refusal::Faults(faults)) => return Err(file.refuse(faults).into()),
-        Err(refusal) => anyhow::bail!("{}: {refusal}", file.name),
-    };
-    let answer = poll(file, outcome);
-    let is_written = folder.is_some();
-    if let Some(folder) = folder {
-        let page = found::write(folder, answer.found())?;
-        say(&answer.sentence());
-        say(&page.display().to_string());
+impl run::Outcome for Answer<'_> {
+    fn status(&self) -> Status {
+        let notes = self.notes();
+        let of = |kind: &str| {
+            let found = notes.iter().filter_map(|text| text.strip_prefix(kind));
+            found.map(str::to_owned).collect()
+        };
+        Status {
+            notes: of("note: "),
+            warnings: of("warning: "),
+            has_failed: !self.losing().is_empty(),
+            runs: (1, 1),
+            ..Status::default()
+        }
     }
-    match job.format {
-        Format::Text if is_written => {}
-        Format::Text => print(answer.text().trim_end())?,
-        Format::Json => write_json(&answer.tables(), trammel_ground::stdout())?,
-        Format::Kubernetes => print(kubernetes::resources(&answer).trim_end())?,
+
+    fn tables(&self) -> Vec<Table> {
+        self.all_tables().into()
     }
-    for note in answer.notes() {
-        say(&note);
+
+    fn write_files(&self, out: &mut RunFolder) -> anyhow::Result<()> {
+        for (name, text) in self.found().files {
+            out.write(name, text.as_bytes())?;
+        }
+        Ok(())
     }
-    Ok(ExitCode::from(if answer.losing().is_empty() {
-        DONE
-    } else {
-        FAILED
-    }))
+
+    fn report(&self, _: &[Table], info: &RunInfo) -> Report {
+        self.found().report(info)
+    }
+
+    fn to_text(&self) -> String {
+        if self.is_kubernetes {
+            format!("{}\n", kubernetes::resources(self).trim_end())
+        } else {
+            format!("{}\n", self.text().trim_end())
+        }
+    }
+
+    fn is_always_shown(&self) -> bool {
+        self.is_kubernetes
+    }
 }
 
-fn poll(file: PlacementFile, outcome: Outcome) -> Answer {
+fn poll(placement: &Placement, outcome: Outcome) -> Answer<'_> {
+    let file = &placement.file;
     let cores = outcome.costs.iter().map(|cost| u64::from(cost.cores)).sum();
     let replicas = outcome.placement.placed.iter().zip(&outcome.costs);
     let seen = replicas.map(|(placed, cost)| {
         let kind = outcome.servers[placed.server].kind;
         let clock_hz = file.problem.kinds[kind].clock_hz;
-        poll_replica(
-            &file.problem,
-            placed,
-            cost,
-            clock_hz,
-            bursts_each(cores),
-            file.seed,
-        )
+        let bursts = bursts_each(cores);
+        poll_replica(&file.problem, placed, cost, clock_hz, bursts, file.seed)
     });
     Answer {
         seen: seen.collect(),
         file,
+        is_kubernetes: placement.is_kubernetes,
         outcome,
     }
 }
 
-impl Answer {
+impl Answer<'_> {
     /// The answer in a sentence.
     fn sentence(&self) -> String {
         let used = self.outcome.used();
@@ -135,7 +159,7 @@ impl Answer {
             },
             notes: self.notes(),
             charts: charts::of(&self.servers(), &self.replicas()),
-            tables: headings.into_iter().zip(self.tables()).collect(),
+            tables: headings.into_iter().zip(self.all_tables()).collect(),
             files: vec![
                 ("placement.txt", self.text()),
                 ("kubernetes.yaml", kubernetes::resources(self)),

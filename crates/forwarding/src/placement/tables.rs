@@ -5,9 +5,9 @@ use trammel_cost::place::headroom::LOSS_TARGET;
 use trammel_cost::place::model::{Placed, Resource};
 use trammel_stats::table::{Cell, CellType, Table};
 
-impl Answer {
+impl Answer<'_> {
     /// Every table.
-    pub(super) fn tables(&self) -> Vec<Table> {
+    pub(super) fn all_tables(&self) -> Vec<Table> {
         vec![
             self.summary(),
             self.servers(),

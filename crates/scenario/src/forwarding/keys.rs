@@ -41,7 +41,7 @@ pub static ROOT: Section = Section {
     keys: &[
         k("title", Text, Is(""), "", "title of the scenario, in one line"),
         k("question", Text, Absent, "", "the question that it answers, for the report"),
-        k("subject", Word(&[super::SUBJECT]), Required, "", "`forwarding`: the performance of a router or network function on a machine"),
+        k("subject", Word(&[crate::Subject::Forwarding.name()]), Required, "", "`forwarding`: the performance of a router or network function on a machine"),
         k("engines", Words(ENGINES), See("predict and simulate; also measure if the machine is this one"), "", "which engines answer"),
         k("seed", Whole(0, i64::MAX), Is("1"), "", "seed of the order of flows and of the elements' random numbers"),
         k("device", Table(&DEVICE), Absent, "", "the machine, its ports, and the function that runs on it, if there is one"),

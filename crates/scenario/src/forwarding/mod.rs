@@ -9,11 +9,13 @@ mod functions;
 pub mod keys;
 mod parse;
 
-use super::diagnose::{Problem, Problems};
+use super::diagnose::Problems;
 use super::faults::Context;
 use super::model::Engine;
+use super::reading::Reading;
 use super::sweep::{self, Swept};
-use super::{ReadError, tree_of, unreadable};
+use super::tree::Node;
+use super::{ReadError, source};
 use std::cell::RefCell;
 use std::path::Path;
 use trammel_workbench::arrivals::Pattern;
@@ -21,7 +23,7 @@ use trammel_workbench::estimate::Subject;
 use trammel_workbench::traffic::Traffic;
 
 /// The word of `subject`.
-pub const SUBJECT: &str = "forwarding";
+pub const SUBJECT: &str = crate::Subject::Forwarding.name();
 
 /// A function that is tested.
 #[derive(Clone, Debug)]
@@ -49,6 +51,16 @@ pub enum Test {
     FrameLoss,
     /// How long it takes to recover from more than that (§26.5).
     Recovery,
+}
+
+impl Test {
+    /// All of them.
+    pub const ALL: [Test; 4] = [
+        Test::Throughput,
+        Test::Latency,
+        Test::FrameLoss,
+        Test::Recovery,
+    ];
 }
 
 /// What the device is asked.
@@ -142,49 +154,37 @@ pub struct ForwardingFile {
 }
 
 impl ForwardingFile {
-    /// Reads the file at `path`.
-    pub fn read(path: &Path) -> Result<ForwardingFile, ReadError> {
-        ForwardingFile::read_seeded(path, None)
-    }
-
-    /// Reads the file at `path`, with another seed than its own.
-    pub fn read_seeded(path: &Path, seed: Option<u64>) -> Result<ForwardingFile, ReadError> {
-        let name = path.display().to_string();
-        let text =
-            std::fs::read_to_string(path).map_err(|error| unreadable(&name, path, &error))?;
-        let dir = path.parent().unwrap_or(Path::new("."));
-        ForwardingFile::parse(&name, &text, dir, seed)
-    }
-
     /// Reads `text`, called `name` in messages; files that it names are relative to `dir`.
     pub fn parse(
         name: &str,
         text: &str,
         dir: &Path,
-        seed: Option<u64>,
+        reading: &Reading<'_>,
     ) -> Result<ForwardingFile, ReadError> {
-        let refuse = |list: Vec<Problem>, rendered: Vec<String>| {
-            let mut problems = Problems::new(name, text, list);
-            problems.beside = rendered;
-            ReadError::Faults(Box::new(problems))
-        };
-        let root = tree_of(text).map_err(|fault| refuse(vec![fault], Vec::new()))?;
-        let cx = Context {
-            problems: RefCell::new(Vec::new()),
-            dir,
-            engines: &[],
-            refusals: |_, _| Vec::new(),
-            root: &keys::ROOT,
-        };
+        let root = source::root(name, text, reading)?;
+        ForwardingFile::of_tree(name, text, dir, &root, reading)
+    }
+
+    /// The file of the tree `root` of `text`.
+    pub(crate) fn of_tree(
+        name: &str,
+        text: &str,
+        dir: &Path,
+        root: &Node,
+        reading: &Reading<'_>,
+    ) -> Result<ForwardingFile, ReadError> {
+        let cx = Context::new(dir, &[], |_, _| Vec::new(), &keys::ROOT);
         let rendered = RefCell::new(Vec::new());
-        let points = sweep::expand_with(&cx, &root, |root| {
-            parse::scenario(&cx, root, seed, &rendered)
+        let points = sweep::expand_with(&cx, root, |root| {
+            parse::scenario(&cx, root, reading.seed, &rendered)
         });
         let list = cx.problems.into_inner();
         if !list.is_empty() {
             let mut rendered = rendered.into_inner();
             rendered.dedup();
-            return Err(refuse(list, rendered));
+            let mut problems = Problems::new(name, text, list);
+            problems.beside = rendered;
+            return Err(ReadError::Faults(Box::new(problems)));
         }
         // Two points of one name are told apart by their number.
         let numbers: Vec<String> = (0..points.len()).map(|n| format!("{n:08}")).collect();

@@ -8,7 +8,6 @@ mod traffic;
 use super::check::{self, Fault};
 use super::faults::Context;
 use super::keys::{ENGINES, MEASURE, PACKAGED, ROOT};
-use super::keys_kind::Kind;
 use super::model::{
     Engine, Goal, Kernel, Measure, ModelChoice, Pcap, Scenario, Tracing, name_flows,
 };
@@ -341,9 +340,4 @@ pub(super) fn span_of(root: &Node, place: &[String]) -> Span {
         }
     }
     at.span.clone()
-}
-
-/// The kind of a key, for the places that read it by hand.
-fn kind_of(r: &Reader<'_>, name: &str) -> &'static Kind {
-    &r.section.key(name).kind
 }

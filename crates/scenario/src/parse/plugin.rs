@@ -72,7 +72,7 @@ pub(super) fn variant(r: &Reader<'_>) -> Option<Plugin> {
 
 /// The random quantity `name`: a plain value or a distribution.
 pub(super) fn random(r: &Reader<'_>, name: &str) -> Option<Random> {
-    let &Kind::Distribution(base) = super::kind_of(r, name) else {
+    let &Kind::Distribution(base) = kind_of(r, name) else {
         unreachable!("`{name}` is listed as another kind")
     };
     let from_default;
@@ -338,4 +338,9 @@ fn value(about: &About, entry: &Entry, base: Option<Dimension>) -> Option<(Strin
 fn number_of(text: &str, dimension: Dimension) -> Option<f64> {
     let quantity = Quantity::parse_as(text, &[dimension]).ok()?;
     Some(quantity.value)
+}
+
+/// The kind of a key, for the places that read it by hand.
+pub(super) fn kind_of(r: &Reader<'_>, name: &str) -> &'static Kind {
+    &r.section.key(name).kind
 }

@@ -1,6 +1,6 @@
 //! What a function costs: numbers of the file, a profile beside it, or the estimator's answer.
 
-use super::{Estimated, Estimator, Question};
+use super::estimator::{Estimated, Estimator, Question};
 use crate::faults::Context;
 use crate::reader::Reader;
 use crate::tree::Span;

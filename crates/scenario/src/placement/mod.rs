@@ -5,77 +5,25 @@
 //! ```
 //! What a function costs is in the file, in a profile beside it, or asked of an [`Estimator`].
 
+pub mod estimator;
 mod functions;
 pub mod keys;
 mod parse;
 
+pub use estimator::{Estimated, Estimator, NoAnswer, NoEstimator, Question};
 pub use functions::Function;
 
 use super::diagnose::{Problem as Fault, Problems};
 use super::faults::Context;
+use super::reading::Reading;
 use super::tree::Node;
-use super::{ReadError, tree_of, unreadable};
-use std::cell::RefCell;
+use super::{ReadError, Subject, source};
 use std::path::Path;
 use trammel_cost::place::faults;
-use trammel_cost::place::model::{Problem, Work};
+use trammel_cost::place::model::Problem;
 
 /// The word of `subject`.
-pub const SUBJECT: &str = "placement";
-
-/// A function whose costs are not in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimated<'a> {
-    /// A function of a paper, by name.
-    Paper(&'a str),
-    /// A Click file.
-    Click(&'a Path),
-}
-
-/// What an estimator is asked.
-#[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
-    /// The function.
-    pub function: Estimated<'a>,
-    /// Frame size, bytes.
-    pub frame_bytes: u32,
-    /// Flows that its packets belong to.
-    pub flows: u64,
-    /// Routes, rules or entries that it knows.
-    pub routes: u64,
-    /// The machine that the server names.
-    pub machine: Option<&'a str>,
-    /// The server's clock, Hz.
-    pub clock_hz: f64,
-}
-
-/// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoAnswer {
-    /// Why.
-    pub why: String,
-    /// What to do: the nearest name, for one.
-    pub help: String,
-}
-
-/// Tells what functions cost that have no numbers in the file.
-pub trait Estimator {
-    /// What a packet costs, on one core, with its tables in the last-level cache.
-    fn work(&self, question: &Question<'_>) -> Result<Work, NoAnswer>;
-}
-
-/// An estimator that knows no function.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoEstimator;
-
-impl Estimator for NoEstimator {
-    fn work(&self, _: &Question<'_>) -> Result<Work, NoAnswer> {
-        Err(NoAnswer {
-            why: "this version estimates no function for a placement".to_owned(),
-            help: "give its `cycles`, or a `profile`".to_owned(),
-        })
-    }
-}
+pub const SUBJECT: &str = Subject::Placement.name();
 
 /// A placement file that was read without a fault.
 #[derive(Clone, Debug)]
@@ -99,47 +47,43 @@ pub struct PlacementFile {
 }
 
 impl PlacementFile {
-    /// Reads the file at `path`.
-    pub fn read(path: &Path, estimator: &dyn Estimator) -> Result<PlacementFile, ReadError> {
-        let name = path.display().to_string();
-        let text =
-            std::fs::read_to_string(path).map_err(|error| unreadable(&name, path, &error))?;
-        let dir = path.parent().unwrap_or(Path::new("."));
-        PlacementFile::parse(&name, &text, dir, estimator)
-    }
-
     /// Reads `text`, called `name` in messages; files that it names are relative to `dir`.
     pub fn parse(
         name: &str,
         text: &str,
         dir: &Path,
-        estimator: &dyn Estimator,
+        reading: &Reading<'_>,
     ) -> Result<PlacementFile, ReadError> {
-        let refuse = |list| ReadError::Faults(Box::new(Problems::new(name, text, list)));
-        let root = tree_of(text).map_err(|fault| refuse(vec![fault]))?;
-        if let Some((subject, command)) = of_another_subject(&root) {
-            let file = name.to_owned();
-            return Err(ReadError::Elsewhere {
-                file,
-                subject,
-                command,
-            });
-        }
-        let cx = Context {
-            problems: RefCell::new(Vec::new()),
-            dir,
-            engines: &[],
-            refusals: |_, _| Vec::new(),
-            root: &keys::ROOT,
-        };
-        let mut file = parse::file(&cx, &root, estimator);
+        let root = source::root(name, text, reading)?;
+        ReadError::unless(Subject::Placement, name, &root)?;
+        PlacementFile::of_tree(name, text, dir, root, reading)
+    }
+
+    /// Reads the file at `path` as `reading` says.
+    pub fn read(path: &Path, reading: &Reading<'_>) -> Result<PlacementFile, ReadError> {
+        let (name, text, dir) = source::read(path)?;
+        PlacementFile::parse(&name, &text, dir, reading)
+    }
+
+    /// The file of the tree `root` of `text`.
+    pub(crate) fn of_tree(
+        name: &str,
+        text: &str,
+        dir: &Path,
+        root: Node,
+        reading: &Reading<'_>,
+    ) -> Result<PlacementFile, ReadError> {
+        let cx = Context::new(dir, &[], |_, _| Vec::new(), &keys::ROOT);
+        let mut file = parse::file(&cx, &root, reading.estimator);
         let mut list = cx.problems.into_inner();
         if list.is_empty() {
             list = spanned(&root, faults::faults(&file.problem));
         }
         if !list.is_empty() {
-            return Err(refuse(list));
+            let problems = Problems::new(name, text, list);
+            return Err(ReadError::Faults(Box::new(problems)));
         }
+        file.seed = reading.seed.unwrap_or(file.seed);
         name.clone_into(&mut file.name);
         text.clone_into(&mut file.text);
         file.root = root;
@@ -155,25 +99,6 @@ impl PlacementFile {
     pub fn refuse(&self, faults: Vec<faults::Fault>) -> ReadError {
         let list = spanned(&self.root, faults);
         ReadError::Faults(Box::new(Problems::new(&self.name, &self.text, list)))
-    }
-}
-
-/// The subject of a file that is no placement, and the command for it: that which it names, or transport where it names
-/// none and has none of a placement's tables.
-fn of_another_subject(root: &Node) -> Option<(&'static str, &'static str)> {
-    const TRANSPORT: (&str, &str) = ("transport", "run");
-    let table = root.as_table()?;
-    let named = table.get("subject").and_then(|entry| entry.node.as_text());
-    let is_like_ours = ["server", "chain", "function"]
-        .iter()
-        .any(|key| table.get(key).is_some());
-    match named {
-        Some(SUBJECT) => None,
-        Some(named) => {
-            let mut others = super::ELSEWHERE.iter().copied().chain([TRANSPORT]);
-            others.find(|(subject, _)| *subject == named)
-        }
-        None => (!is_like_ours).then_some(TRANSPORT),
     }
 }
 

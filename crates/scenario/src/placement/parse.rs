@@ -1,8 +1,9 @@
 //! From the tree of a placement file to its problem, every fault noted on the way.
 
+use super::PlacementFile;
+use super::estimator::Estimator;
 use super::functions::{self, Function, Setting};
 use super::keys::ROOT;
-use super::{Estimator, PlacementFile};
 use crate::faults::Context;
 use crate::reader::Reader;
 use crate::tree::{Node, Span};

@@ -27,7 +27,7 @@ pub static ROOT: Section = Section {
     keys: &[
         k("title", Text, Is(""), "", "title of the scenario, in one line"),
         k("question", Text, Absent, "", "the question that it answers, for the report"),
-        k("subject", Word(&[super::SUBJECT]), Required, "", "`traffic`: streams of packets over a path"),
+        k("subject", Word(&[crate::Subject::Traffic.name()]), Required, "", "`traffic`: streams of packets over a path"),
         k("engines", Words(ENGINES), See("predict and simulate"), "", "the engines; `measure` sends real packets and requires the right to create network namespaces"),
         k("duration", SPAN, Is("10 s"), "s", "when the last stream ends, at the latest"),
         k("seed", Whole(0, i64::MAX), Is("1"), "", "seed of the path, and of streams without their own seed"),

@@ -13,16 +13,16 @@ use super::diagnose::Problems;
 use super::faults::Context;
 use super::model::Engine;
 use super::path::Line;
+use super::reading::Reading;
 use super::sweep::{self, Swept};
 use super::tree::Node;
-use super::{ReadError, hash, tree_of, unreadable};
-use std::cell::RefCell;
+use super::{ReadError, Subject, hash, source};
 use std::path::{Path as FilePath, PathBuf};
 use trammel_core::time::Time;
 use trammel_traffic::stream::Stream;
 
 /// The word of `subject`.
-pub const SUBJECT: &str = "traffic";
+pub const SUBJECT: &str = Subject::Traffic.name();
 
 /// The path of all streams.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,22 +115,10 @@ pub struct TrafficFile {
 }
 
 impl TrafficFile {
-    /// Reads the file at `path`, with another seed than its own where one is given.
-    pub fn read(path: &FilePath, seed: Option<u64>) -> Result<TrafficFile, ReadError> {
-        TrafficFile::read_for(path, seed, &[])
-    }
-
-    /// As [`TrafficFile::read`], for `engines`, or where none are given, for the file's; what they refuse of it are faults.
-    pub fn read_for(
-        path: &FilePath,
-        seed: Option<u64>,
-        engines: &[Engine],
-    ) -> Result<TrafficFile, ReadError> {
-        let name = path.display().to_string();
-        let text =
-            std::fs::read_to_string(path).map_err(|error| unreadable(&name, path, &error))?;
-        let dir = path.parent().unwrap_or(FilePath::new("."));
-        TrafficFile::parse_for(&name, &text, dir, seed, engines)
+    /// Reads the file at `path` as `reading` says.
+    pub fn read(path: &FilePath, reading: &Reading<'_>) -> Result<TrafficFile, ReadError> {
+        let (name, text, dir) = source::read(path)?;
+        TrafficFile::parse(&name, &text, dir, reading)
     }
 
     /// Reads `text`, called `name` in messages; files that it names are relative to `dir`.
@@ -138,34 +126,29 @@ impl TrafficFile {
         name: &str,
         text: &str,
         dir: &FilePath,
-        seed: Option<u64>,
+        reading: &Reading<'_>,
     ) -> Result<TrafficFile, ReadError> {
-        TrafficFile::parse_for(name, text, dir, seed, &[])
+        let root = source::root(name, text, reading)?;
+        TrafficFile::of_tree(name, text, dir, &root, reading)
     }
 
-    /// As [`TrafficFile::parse`], for `engines`.
-    pub fn parse_for(
+    /// The file of the tree `root` of `text`.
+    pub(crate) fn of_tree(
         name: &str,
         text: &str,
         dir: &FilePath,
-        seed: Option<u64>,
-        engines: &[Engine],
+        root: &Node,
+        reading: &Reading<'_>,
     ) -> Result<TrafficFile, ReadError> {
-        let refuse = |list| ReadError::Faults(Box::new(Problems::new(name, text, list)));
-        let root = tree_of(text).map_err(|fault| refuse(vec![fault]))?;
-        let cx = Context {
-            problems: RefCell::new(Vec::new()),
-            dir,
-            engines,
-            refusals: |_, _| Vec::new(),
-            root: &keys::ROOT,
-        };
-        let points = sweep::expand_with(&cx, &root, |root| {
-            (root.clone(), parse::scenario(&cx, root, seed))
+        let engines = reading.engines;
+        let cx = Context::new(dir, engines, |_, _| Vec::new(), &keys::ROOT);
+        let points = sweep::expand_with(&cx, root, |root| {
+            (root.clone(), parse::scenario(&cx, root, reading.seed))
         });
         let list = cx.problems.into_inner();
         if !list.is_empty() {
-            return Err(refuse(list));
+            let problems = Problems::new(name, text, list);
+            return Err(ReadError::Faults(Box::new(problems)));
         }
         // Two points of one name are told apart by their number.
         let numbers: Vec<String> = (0..points.len()).map(|n| format!("{n:08}")).collect();
@@ -201,13 +184,7 @@ impl TrafficFile {
         if seed == point.scenario.seed {
             return Ok(work(&point.scenario));
         }
-        let cx = Context {
-            problems: RefCell::new(Vec::new()),
-            dir: &self.dir,
-            engines: &self.engines,
-            refusals: |_, _| Vec::new(),
-            root: &keys::ROOT,
-        };
+        let cx = Context::new(&self.dir, &self.engines, |_, _| Vec::new(), &keys::ROOT);
         match parse::scenario(&cx, &point.tree, Some(seed)) {
             Some(scenario) => Ok(work(&scenario)),
             None => {

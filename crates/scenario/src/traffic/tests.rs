@@ -1,12 +1,14 @@
 //! Traffic files: what is read, and how faults are shown.
 
 use super::*;
+use crate::Reading;
 use trammel_traffic::record::Protocol;
 use trammel_traffic::stream::Meter;
 
 fn read(text: &str) -> Result<TrafficFile, String> {
     let text = format!("subject = 'traffic'\n{text}");
-    TrafficFile::parse("t.toml", &text, FilePath::new("."), None).map_err(|why| why.to_string())
+    TrafficFile::parse("t.toml", &text, FilePath::new("."), &Reading::default())
+        .map_err(|why| why.to_string())
 }
 
 const PATH: &str = "[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\n";

@@ -212,7 +212,12 @@ mod tests {
         let text = format!(
             "subject = 'traffic'\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\n{keys}\n[[stream]]\nrate = 1\n"
         );
-        let file = TrafficFile::parse("t", &text, std::path::Path::new("."), None);
+        let file = TrafficFile::parse(
+            "t",
+            &text,
+            std::path::Path::new("."),
+            &trammel_scenario::Reading::default(),
+        );
         configuration(&file.expect("it is right").first().path).map_err(|why| why.to_string())
     }
 

@@ -32,46 +32,30 @@ pub use path_counts::PathCounts;
 
 use account::Account;
 use rayon::prelude::*;
-use runs::{Run, Shelf};
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
-use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use runs::Run;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 #[cfg(target_os = "linux")]
 use trammel_ground::Lacks;
 use trammel_ground::machine as this_machine;
 use trammel_ground::progress::Progress;
-use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, say};
-use trammel_report::provenance::going_on;
-use trammel_report::run_folder::{Out, RunFolder, RunInfo};
+use trammel_report::Report;
+use trammel_report::kept::Shelf;
+use trammel_report::run::{self, Request, Status, Subject};
+use trammel_report::run_folder::RunInfo;
 use trammel_scenario::hash;
 use trammel_scenario::model::Engine;
 use trammel_scenario::traffic::{Point, Traffic, TrafficFile};
-use trammel_stats::table::write_json;
-use trammel_transport::kept::KeptRuns;
+use trammel_stats::table::Table;
 
-/// Notes and failures that are told on the terminal, at most.
-const MOST_TOLD: usize = 20;
-
-/// What `trammel run` and `trammel sweep` ask for.
+/// A traffic file, and the engines that run it.
 #[derive(Debug)]
-pub struct Job {
-    /// The scenario.
+pub struct Streams {
+    /// The file.
     pub file: TrafficFile,
     /// The engines of the command line; empty for the file's.
     pub engines: Vec<Engine>,
-    /// The run folder to write.
-    pub out: Option<Out>,
-    /// Threads for prediction and simulation; nothing means one a core.
-    pub threads: Option<usize>,
-    /// Tables go to standard output as JSON.
-    pub json: bool,
-    /// Runs that a finished run folder holds are kept.
-    pub is_sweep: bool,
-    /// Set when the user interrupts: stop and keep what is done.
-    pub interrupted: Arc<AtomicBool>,
 }
 
 /// What came of the simulation.
@@ -89,99 +73,70 @@ impl Outcome<'_> {
             self.notes.push(text.to_owned());
         }
     }
+}
 
-    fn code(&self) -> u8 {
-        match self {
-            _ if self.is_interrupted => INTERRUPTED,
-            _ if !self.failures.is_empty() => FAILED,
-            _ if !self.lacks.is_empty() => LACKS,
-            _ => DONE,
-        }
+impl Subject for Streams {
+    type Run = Run;
+    type Outcome<'a> = Outcome<'a>;
+
+    fn name(&self) -> &str {
+        &self.file.name
+    }
+
+    fn text(&self) -> &str {
+        &self.file.text
+    }
+
+    fn seeds(&self) -> BTreeSet<u64> {
+        self.file.points.iter().flat_map(Point::seeds).collect()
+    }
+
+    fn carry_out<'a>(
+        &'a self,
+        request: &Request,
+        shelf: &Shelf<Run>,
+        _: Option<PathBuf>,
+    ) -> anyhow::Result<Outcome<'a>> {
+        carry_out_with(self, request, shelf)
     }
 }
 
-/// Does `job`.
-pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
-    let (started, clock) = (this_machine::now(), Instant::now());
-    let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
-    let kept = folder.as_ref().map(|out| KeptRuns::of(out, job.is_sweep));
-    let shelf = kept.map_or_else(Shelf::default, Shelf::of);
-    going_on(shelf.known());
-    let outcome = carry_out_with(job, &shelf)?;
-    tell(&outcome, folder.is_some());
-    let computed_s = clock.elapsed().as_secs_f64();
-    let tables = tables::all(&outcome);
-    if let Some(mut folder) = folder {
-        if job.is_sweep || outcome.is_interrupted {
-            shelf.finish(&mut folder)?;
+impl run::Outcome for Outcome<'_> {
+    fn status(&self) -> Status {
+        Status {
+            notes: self.notes.clone(),
+            failures: self.failures.clone(),
+            lacks: self.lacks.clone(),
+            is_lacking: !self.lacks.is_empty(),
+            runs: self.runs,
+            is_interrupted: self.is_interrupted,
+            ..Status::default()
         }
-        for table in &tables {
-            folder.write_table(table)?;
-        }
-        let info = info(job, &outcome, started, computed_s);
-        let report = report::report(&outcome, &tables, &info);
-        folder.write_page(&report)?;
-        let path = folder.finish(&info)?;
-        if !report.answer.sentence.is_empty() {
-            say(&report.answer.sentence);
-        }
-        say(&format!("{}", path.join("report.html").display()));
     }
-    let mut out = trammel_ground::stdout();
-    if job.json {
-        write_json(&tables, &mut out)?;
-    } else if job.out.is_none() {
-        write!(out, "{}", text::all(&outcome))?;
-    }
-    Ok(ExitCode::from(outcome.code()))
-}
 
-/// Notes, failures and what was left out, to the person at the terminal.
-fn tell(outcome: &Outcome<'_>, is_kept: bool) {
-    let notes = outcome.notes.iter().map(|note| format!("note: {note}"));
-    let lacks = outcome.lacks.iter().map(|lack| format!("error: {lack}"));
-    let name = &outcome.file.name;
-    let failures = outcome
-        .failures
-        .iter()
-        .map(|why| format!("error: {name}, {why}"));
-    let all: Vec<String> = notes.chain(lacks).chain(failures).collect();
-    for text in all.iter().take(MOST_TOLD) {
-        say(text);
+    fn tables(&self) -> Vec<Table> {
+        tables::all(self)
     }
-    if all.len() > MOST_TOLD {
-        say(&format!("and {} more", all.len() - MOST_TOLD));
-    }
-    if outcome.is_interrupted {
-        say(if is_kept {
-            "interrupted: finished runs are kept; the same command resumes"
-        } else {
-            "interrupted: finished runs follow; with `-o DIR` they are kept"
-        });
-    }
-}
 
-fn info(job: &Job, outcome: &Outcome<'_>, started: String, computed_s: f64) -> RunInfo {
-    let seeds: BTreeSet<u64> = job.file.points.iter().flat_map(Point::seeds).collect();
-    RunInfo {
-        command: std::env::args().collect(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        scenario: job.file.name.clone(),
-        scenario_text: job.file.text.clone(),
-        seeds: seeds.into_iter().collect(),
-        machine: this_machine::facts(),
-        started,
-        wall_s: BTreeMap::from([("engines".to_owned(), (computed_s * 1e3).round() / 1e3)]),
-        interrupted: outcome.is_interrupted,
+    fn report(&self, tables: &[Table], info: &RunInfo) -> Report {
+        report::report(self, tables, info)
+    }
+
+    fn to_text(&self) -> String {
+        text::all(self)
     }
 }
 
 /// Every engine at every point; nothing of it is kept.
-pub fn carry_out(job: &Job) -> anyhow::Result<Outcome<'_>> {
-    carry_out_with(job, &Shelf::default())
+pub fn carry_out<'a>(job: &'a Streams, request: &Request) -> anyhow::Result<Outcome<'a>> {
+    carry_out_with(job, request, &Shelf::default())
 }
 
-fn carry_out_with<'a>(job: &'a Job, shelf: &Shelf) -> anyhow::Result<Outcome<'a>> {
+fn carry_out_with<'a>(
+    job: &'a Streams,
+    request: &Request,
+    shelf: &Shelf<Run>,
+) -> anyhow::Result<Outcome<'a>> {
     let file = &job.file;
     let engines = match (job.engines.as_slice(), &file.first().engines) {
         ([], Some(of_file)) => of_file.clone(),
@@ -194,16 +149,23 @@ fn carry_out_with<'a>(job: &'a Job, shelf: &Shelf) -> anyhow::Result<Outcome<'a>
         notes: Vec::new(),
         failures: Vec::new(),
         lacks: Vec::new(),
+        runs: (0, 0),
         is_interrupted: false,
     };
     predict_all(&engines, &mut outcome);
     if engines.contains(&Engine::Simulate) {
-        simulate_all(job, shelf, &mut outcome)?;
+        simulate_all(job, request, shelf, &mut outcome)?;
     }
     if engines.contains(&Engine::Measure) {
-        measure_all(job, shelf, &mut outcome);
+        measure_all(job, request, shelf, &mut outcome);
     }
-    outcome.is_interrupted = job.interrupted.load(Ordering::SeqCst);
+    outcome.is_interrupted = request.interrupted.load(Ordering::SeqCst);
+    let each: usize = file.points.iter().map(|point| point.seeds().count()).sum();
+    let asked = [Engine::Simulate, Engine::Measure];
+    let asked = asked.iter().filter(|one| engines.contains(one)).count();
+    let ran = outcome.ran.iter();
+    let made = ran.map(|one| one.simulated.len() + one.measured.len());
+    outcome.runs = (each * asked, made.sum());
     Ok(outcome)
 }
 
@@ -271,7 +233,12 @@ enum Made {
 }
 
 /// Simulates every run that is not known.
-fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::Result<()> {
+fn simulate_all(
+    job: &Streams,
+    request: &Request,
+    shelf: &Shelf<Run>,
+    outcome: &mut Outcome<'_>,
+) -> anyhow::Result<()> {
     let file = &job.file;
     let runs: Vec<(usize, u32, u64)> = file
         .points
@@ -286,7 +253,7 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
     progress.expect(runs.len() as u64, all);
     let one = |(at, _, seed): &(usize, u32, u64)| -> Made {
         let is_known = std::cell::Cell::new(false);
-        if job.interrupted.load(Ordering::SeqCst) {
+        if request.interrupted.load(Ordering::SeqCst) {
             return Made::LeftOut;
         }
         let made = file.with_seed(&file.points[*at], *seed, |traffic| {
@@ -295,7 +262,7 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
                 is_known.set(true);
                 return Ok(run);
             }
-            let stop = || job.interrupted.load(Ordering::SeqCst);
+            let stop = || request.interrupted.load(Ordering::SeqCst);
             let of = simulate(traffic, &stop)?;
             let run = Run::new(traffic, &of.account, Some(of.path));
             shelf.put(&key, &run);
@@ -309,12 +276,12 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
         match made.map_err(anyhow::Error::from).and_then(|made| made) {
             Ok(run) => Made::Run(Box::new(run)),
             // A run that was told to stop is none that failed.
-            Err(_) if job.interrupted.load(Ordering::SeqCst) => Made::LeftOut,
+            Err(_) if request.interrupted.load(Ordering::SeqCst) => Made::LeftOut,
             Err(why) => Made::Failed(format!("{why:#}")),
         }
     };
     let mut pool = rayon::ThreadPoolBuilder::new();
-    if let Some(threads) = job.threads {
+    if let Some(threads) = request.threads {
         pool = pool.num_threads(threads);
     }
     let made: Vec<Made> = pool
@@ -339,7 +306,7 @@ fn simulate_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) -> anyhow::
 
 /// Measures, run by run: nothing else of ours runs beside it.
 #[cfg(target_os = "linux")]
-fn measure_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) {
+fn measure_all(job: &Streams, request: &Request, shelf: &Shelf<Run>, outcome: &mut Outcome<'_>) {
     let file = &job.file;
     let machine = this_machine::facts();
     let progress = Progress::new();
@@ -351,7 +318,7 @@ fn measure_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) {
     }
     for (at, point) in file.points.iter().enumerate() {
         for (repeat, seed) in (0..).zip(point.seeds()) {
-            if job.interrupted.load(Ordering::SeqCst) {
+            if request.interrupted.load(Ordering::SeqCst) {
                 progress.finish();
                 return;
             }
@@ -362,10 +329,10 @@ fn measure_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) {
                 if let Some(run) = shelf.find(&key) {
                     return Ok(run);
                 }
-                let account = measure::measure(traffic, &job.interrupted)?;
+                let account = measure::measure(traffic, &request.interrupted)?;
                 let run = Run::new(traffic, &account, None);
                 // One that was cut short is told, and made anew by the next sweep.
-                if !job.interrupted.load(Ordering::SeqCst) {
+                if !request.interrupted.load(Ordering::SeqCst) {
                     shelf.put(&key, &run);
                 }
                 anyhow::Ok(run)
@@ -395,7 +362,7 @@ fn measure_all(job: &Job, shelf: &Shelf, outcome: &mut Outcome<'_>) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn measure_all(_: &Job, _: &Shelf, outcome: &mut Outcome<'_>) {
+fn measure_all(_: &Streams, _: &Request, _: &Shelf<Run>, outcome: &mut Outcome<'_>) {
     let text = "nothing is measured: namespaces need Linux; `--engine predict,simulate` runs here";
     outcome.lacks.push(text.to_owned());
 }

@@ -169,7 +169,13 @@ mod tests {
         let text = format!(
             "subject = 'traffic'\nduration = '100 s'\n[path]\nrate = '1 Gbit/s'\n[[stream]]\n{words}"
         );
-        let file = TrafficFile::parse("t", &text, Path::new("."), None).expect("it is right");
+        let file = TrafficFile::parse(
+            "t",
+            &text,
+            Path::new("."),
+            &trammel_scenario::Reading::default(),
+        )
+        .expect("it is right");
         moments(&file.first().streams[0])
     }
 

@@ -51,6 +51,8 @@ pub struct Outcome<'a> {
     pub failures: Vec<String>,
     /// What the machine lacks for an engine that was asked for.
     pub lacks: Vec<String>,
+    /// Runs that were to be made, and those that were.
+    pub runs: (usize, usize),
     /// Whether not everything was done.
     pub is_interrupted: bool,
 }

@@ -306,7 +306,13 @@ mod tests {
         let text = format!(
             "subject = 'traffic'\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\nqueue.limit = {queue}\n{streams}"
         );
-        let file = TrafficFile::parse("t", &text, FilePath::new("."), None).expect("it is right");
+        let file = TrafficFile::parse(
+            "t",
+            &text,
+            FilePath::new("."),
+            &trammel_scenario::Reading::default(),
+        )
+        .expect("it is right");
         (path(file.first()), file)
     }
 

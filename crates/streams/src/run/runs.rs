@@ -5,14 +5,10 @@
 use super::account::Account;
 use super::path_counts::PathCounts;
 use crate::metrics;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use trammel_report::run_folder::{RunFolder, RunFolderError};
+use trammel_report::kept::{Keep, Samples};
 use trammel_scenario::traffic::Traffic;
 use trammel_stats::table::CellType::{Float, Int, Text};
 use trammel_stats::table::{Cell, CellType, Table};
-use trammel_transport::kept::{Keep, KeptRuns};
-use trammel_transport::trace_of::EntityTrace;
 
 /// What a run knows of a stream before its metrics.
 const STREAM: [(&str, CellType); 4] = [
@@ -127,7 +123,7 @@ impl Keep for Run {
         vec![&self.streams, &self.path, &self.notes, &self.delays]
     }
 
-    fn of_parts(read: &dyn Fn(&Table) -> Option<Table>, _: Vec<EntityTrace>) -> Option<Run> {
+    fn of_parts(read: &dyn Fn(&Table) -> Option<Table>, _: &[Samples]) -> Option<Run> {
         let empty = empty();
         Some(Run {
             streams: read(&empty.streams)?,
@@ -135,57 +131,5 @@ impl Keep for Run {
             notes: read(&empty.notes)?,
             delays: read(&empty.delays)?,
         })
-    }
-}
-
-/// The runs that a sweep has kept, and those that it makes; of a plain run nothing is kept.
-#[derive(Debug, Default)]
-pub(super) struct Shelf {
-    kept: Option<KeptRuns>,
-    known: BTreeMap<String, Run>,
-    /// Those of this file.
-    own: Mutex<BTreeMap<String, Run>>,
-}
-
-impl Shelf {
-    /// With the runs that `kept` has.
-    pub(super) fn of(kept: KeptRuns) -> Shelf {
-        Shelf {
-            known: kept.read(),
-            kept: Some(kept),
-            own: Mutex::default(),
-        }
-    }
-
-    /// How many there are of earlier commands.
-    pub(super) fn known(&self) -> usize {
-        self.known.len()
-    }
-
-    fn own(&self) -> MutexGuard<'_, BTreeMap<String, Run>> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The run `key`, where an earlier sweep has kept it.
-    pub(super) fn find(&self, key: &str) -> Option<Run> {
-        let run = self.known.get(key)?;
-        self.own().insert(key.to_owned(), run.clone());
-        Some(run.clone())
-    }
-
-    /// Keeps a run that is whole.
-    pub(super) fn put(&self, key: &str, run: &Run) {
-        if let Some(kept) = &self.kept {
-            kept.keep(key, run);
-            self.own().insert(key.to_owned(), run.clone());
-        }
-    }
-
-    /// Writes the runs of this file into the run folder.
-    pub(super) fn finish(&self, out: &mut RunFolder) -> Result<(), RunFolderError> {
-        let Some(kept) = &self.kept else {
-            return Ok(());
-        };
-        kept.finish(out, self.own().iter().map(|(key, run)| (key.as_str(), run)))
     }
 }

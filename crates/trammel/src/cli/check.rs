@@ -5,16 +5,8 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use trammel_ground::{DONE, USAGE, say};
-#[cfg(target_os = "linux")]
-use trammel_scenario::forwarding;
-#[cfg(target_os = "linux")]
-use trammel_scenario::forwarding::ForwardingFile;
-use trammel_scenario::placement;
-use trammel_scenario::placement::{NoEstimator, PlacementFile};
 use trammel_scenario::sweep::Swept;
-use trammel_scenario::traffic;
-use trammel_scenario::traffic::TrafficFile;
-use trammel_scenario::{File, ReadError, schema};
+use trammel_scenario::{Description, schema};
 use trammel_transport::refusals::reading;
 
 /// Read scenario files and show every fault, without running anything
@@ -48,8 +40,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
             continue;
         }
-        match File::read_with(path, &reading(&[])) {
-            Ok(file) => {
+        let description = match Description::read(path, &reading(&[])) {
+            Ok(description) => description,
+            Err(error) => {
+                explain(&error.into());
+                code = USAGE;
+                continue;
+            }
+        };
+        match description {
+            Description::Transport(file) => {
                 let found = file.points.iter().map(|point| {
                     let mut row = row(&file.name, &point.id, &point.swept);
                     row.insert("hash".to_owned(), json!(point.hash));
@@ -57,51 +57,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 });
                 points.extend(faultless(&file.name, found));
             }
-            Err(ReadError::Elsewhere {
-                subject: placement::SUBJECT,
-                ..
-            }) => match PlacementFile::read(path, &NoEstimator) {
-                Ok(file) => {
-                    let n = file.problem.chains.len();
-                    say(&format!("{}: no fault, {n} chains to place", file.name));
-                }
-                Err(error) => {
-                    explain(&error.into());
-                    code = USAGE;
-                }
-            },
-            #[cfg(target_os = "linux")]
-            Err(ReadError::Elsewhere {
-                subject: forwarding::SUBJECT,
-                ..
-            }) => match ForwardingFile::read(path) {
-                Ok(file) => {
-                    let found = file.points.iter();
-                    let found = found.map(|point| row(&file.name, &point.id, &point.swept));
-                    points.extend(faultless(&file.name, found));
-                }
-                Err(error) => {
-                    explain(&error.into());
-                    code = USAGE;
-                }
-            },
-            Err(ReadError::Elsewhere {
-                subject: traffic::SUBJECT,
-                ..
-            }) => match TrafficFile::read(path, None) {
-                Ok(file) => {
-                    let found = file.points.iter();
-                    let found = found.map(|point| row(&file.name, &point.id, &point.swept));
-                    points.extend(faultless(&file.name, found));
-                }
-                Err(error) => {
-                    explain(&error.into());
-                    code = USAGE;
-                }
-            },
-            Err(error) => {
-                explain(&error.into());
-                code = USAGE;
+            Description::Forwarding(file) => {
+                let found = file.points.iter();
+                let found = found.map(|point| row(&file.name, &point.id, &point.swept));
+                points.extend(faultless(&file.name, found));
+            }
+            Description::Traffic(file) => {
+                let found = file.points.iter();
+                let found = found.map(|point| row(&file.name, &point.id, &point.swept));
+                points.extend(faultless(&file.name, found));
+            }
+            Description::Placement(file) => {
+                let n = file.problem.chains.len();
+                say(&format!("{}: no fault, {n} chains to place", file.name));
             }
         }
     }

@@ -1,16 +1,11 @@
-//! Options that `run` and `sweep` share, and the job that they make.
+//! Options that `run` and `sweep` share.
 
 use clap::ValueEnum;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trammel_scenario::File;
-#[cfg(target_os = "linux")]
-use trammel_scenario::forwarding::ForwardingFile;
+use trammel_report::run::Request;
 use trammel_scenario::model::Engine;
-use trammel_scenario::traffic::TrafficFile;
-use trammel_transport::refusals::reading;
-use trammel_transport::run::Job;
 
 /// An engine on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -45,77 +40,40 @@ pub(super) struct Options {
     json: bool,
 }
 
-/// The engines of the command line; none where it leaves them to the file.
-fn asked(options: &Options) -> Vec<Engine> {
-    let asked = options.engine.iter().map(|name| match name {
-        EngineName::Predict => Engine::Predict,
-        EngineName::Simulate => Engine::Simulate,
-        EngineName::Measure => Engine::Measure,
-    });
-    let mut asked: Vec<Engine> = asked.collect();
-    asked.sort_unstable();
-    asked.dedup();
-    asked
-}
-
-/// The job of a forwarding scenario.
-#[cfg(target_os = "linux")]
-pub(super) fn forwarding(options: &Options) -> anyhow::Result<trammel_forwarding::Job> {
-    Ok(trammel_forwarding::Job {
-        file: ForwardingFile::read_seeded(&options.scenario, options.seed)?,
-        engines: asked(options),
-        out: options.out.wanted(),
-        threads: options.threads.map(usize::from),
-        json: options.json,
-        interrupted: interrupted()?,
-    })
-}
-
-/// The job of a traffic scenario.
-pub(super) fn traffic(
-    options: &Options,
-    is_sweep: bool,
-) -> anyhow::Result<trammel_streams::run::Job> {
-    Ok(trammel_streams::run::Job {
-        file: TrafficFile::read_for(&options.scenario, options.seed, &asked(options))?,
-        engines: asked(options),
-        out: options.out.wanted(),
-        threads: options.threads.map(usize::from),
-        json: options.json,
-        is_sweep,
-        interrupted: interrupted()?,
-    })
-}
-
-/// Reads the scenario and plans the job.
-pub(super) fn plan(options: &Options, is_sweep: bool) -> anyhow::Result<Job> {
-    let mut file = File::read_with(&options.scenario, &reading(&asked(options)))?;
-    if let Some(seed) = options.seed {
-        file.reseed(seed);
+impl Options {
+    /// The scenario file.
+    pub(super) fn scenario(&self) -> &Path {
+        &self.scenario
     }
-    let of_file = || {
-        file.points
-            .first()
-            .map(|p| p.scenario.engines.clone())
-            .unwrap_or_default()
-    };
-    let mut engines = if options.engine.is_empty() {
-        of_file()
-    } else {
-        asked(options)
-    };
-    engines.sort_unstable();
-    engines.dedup();
-    let job = Job {
-        file,
-        engines,
-        out: options.out.wanted(),
-        threads: options.threads.map(usize::from),
-        json: options.json,
-        is_sweep,
-        interrupted: interrupted()?,
-    };
-    Ok(job)
+
+    /// The first seed in place of the file's.
+    pub(super) fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
+    /// The engines of the command line; none where it leaves them to the file.
+    pub(super) fn engines(&self) -> Vec<Engine> {
+        let asked = self.engine.iter().map(|name| match name {
+            EngineName::Predict => Engine::Predict,
+            EngineName::Simulate => Engine::Simulate,
+            EngineName::Measure => Engine::Measure,
+        });
+        let mut asked: Vec<Engine> = asked.collect();
+        asked.sort_unstable();
+        asked.dedup();
+        asked
+    }
+
+    /// What is asked of the run.
+    pub(super) fn request(&self, is_sweep: bool, interrupted: Arc<AtomicBool>) -> Request {
+        Request {
+            out: self.out.wanted(),
+            json: self.json,
+            is_sweep,
+            threads: self.threads.map(usize::from),
+            interrupted,
+        }
+    }
 }
 
 /// Has an interrupt end the process at once, with nothing half written left: for commands that do not look for it.

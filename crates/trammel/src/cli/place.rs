@@ -3,7 +3,11 @@
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use trammel_forwarding::placement::{Format, Job, run as place};
+use std::sync::Arc;
+use trammel_forwarding::for_placement::ForPlacement;
+use trammel_report::run::Request;
+use trammel_scenario::Reading;
+use trammel_scenario::placement::PlacementFile;
 
 /// Place chains of network functions on servers
 ///
@@ -31,7 +35,7 @@ pub(super) struct Args {
     seed: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Shown {
     /// Tables for people
     Text,
@@ -42,23 +46,18 @@ enum Shown {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let format = match args.format {
-        _ if args.json => Format::Json,
-        Shown::Text => Format::Text,
-        Shown::Json => Format::Json,
-        Shown::Kubernetes => Format::Kubernetes,
-    };
-    #[cfg(target_os = "linux")]
-    let estimator = trammel_forwarding::for_placement::ForPlacement;
-    // The router, whose configurations are estimated, is built for Linux only.
-    #[cfg(not(target_os = "linux"))]
-    let estimator = trammel_scenario::placement::NoEstimator;
-    super::options::end_at_interrupt()?;
-    let job = Job {
-        path: args.scenario.clone(),
-        format,
+    let reading = Reading {
         seed: args.seed,
-        out: args.out.wanted(),
+        estimator: &ForPlacement,
+        ..Reading::default()
     };
-    place(&job, &estimator)
+    let file = PlacementFile::read(&args.scenario, &reading)?;
+    let request = Request {
+        out: args.out.wanted(),
+        json: args.json || args.format == Shown::Json,
+        is_sweep: false,
+        threads: None,
+        interrupted: Arc::default(),
+    };
+    super::run::place(file, args.format == Shown::Kubernetes, &request)
 }

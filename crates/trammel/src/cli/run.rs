@@ -1,9 +1,17 @@
 //! `trammel run`: every point of a scenario, all its engines, side by side.
 
-use super::options::{Options, plan};
+use super::options::{Options, end_at_interrupt, interrupted};
 use std::process::ExitCode;
-use trammel_scenario::{ReadError, traffic};
-use trammel_transport as engine;
+use std::sync::Arc;
+use trammel_forwarding::Forwarding;
+use trammel_forwarding::for_placement::ForPlacement;
+use trammel_forwarding::placement::Placement;
+use trammel_report::run::{self, Request};
+use trammel_scenario::placement::PlacementFile;
+use trammel_scenario::{Description, Reading};
+use trammel_streams::run::Streams;
+use trammel_transport::refusals::reading;
+use trammel_transport::run::Transport;
 
 /// Run every point of a scenario and compare the engines
 ///
@@ -22,25 +30,47 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     carry_out(&args.options, false)
 }
 
-/// The subject of a file that was refused only because files of its subject have a reader of their own.
-fn subject(error: &anyhow::Error) -> Option<&'static str> {
-    match error.downcast_ref::<ReadError>() {
-        Some(ReadError::Elsewhere { subject, .. }) => Some(subject),
-        _ => None,
+/// Reads the description and runs it, whatever its subject is.
+pub(super) fn carry_out(options: &Options, is_sweep: bool) -> anyhow::Result<ExitCode> {
+    let engines = options.engines();
+    let reading = Reading {
+        seed: options.seed(),
+        estimator: &ForPlacement,
+        ..reading(&engines)
+    };
+    let request = |interrupted| options.request(is_sweep, interrupted);
+    match Description::read(options.scenario(), &reading)? {
+        Description::Transport(file) => {
+            let transport = Transport::new(file, &engines);
+            run::run(&transport, &request(interrupted()?))
+        }
+        Description::Forwarding(file) => {
+            run::run(&Forwarding { file, engines }, &request(interrupted()?))
+        }
+        Description::Traffic(file) => {
+            run::run(&Streams { file, engines }, &request(interrupted()?))
+        }
+        Description::Placement(file) if engines.is_empty() => {
+            place(file, false, &request(Arc::default()))
+        }
+        Description::Placement(file) => anyhow::bail!(
+            "`{}`: a placement is always predicted and its cores simulated; leave out `--engine`",
+            file.name
+        ),
     }
 }
 
-/// Plans and does the job.
-pub(super) fn carry_out(options: &Options, is_sweep: bool) -> anyhow::Result<ExitCode> {
-    let job = match plan(options, is_sweep) {
-        #[cfg(target_os = "linux")]
-        Err(error) if subject(&error) == Some(trammel_scenario::forwarding::SUBJECT) => {
-            return trammel_forwarding::run(&super::options::forwarding(options)?);
-        }
-        Err(error) if subject(&error) == Some(traffic::SUBJECT) => {
-            return trammel_streams::run::run(&super::options::traffic(options, is_sweep)?);
-        }
-        planned => planned?,
+/// Places the chains of `file`.
+pub(super) fn place(
+    file: PlacementFile,
+    is_kubernetes: bool,
+    request: &Request,
+) -> anyhow::Result<ExitCode> {
+    // It takes seconds at most, and nothing of it is kept.
+    end_at_interrupt()?;
+    let placement = Placement {
+        file,
+        is_kubernetes,
     };
-    engine::run::run(&job)
+    run::run(&placement, request)
 }

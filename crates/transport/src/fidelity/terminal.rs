@@ -1,6 +1,6 @@
 //! How a study goes on, on the terminal: a bar, runs that are kept as they come, and the interrupt passed on.
 
-use crate::kept::KeptRuns;
+use trammel_report::kept::KeptRuns;
 use crate::points::{Failure, Watch};
 use crate::run_tables::RunTables;
 use std::collections::BTreeMap;

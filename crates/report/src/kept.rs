@@ -1,0 +1,350 @@
+//! Runs that are done, kept in files so that a sweep can go on: one file a run, named by its key.
+//!
+//! While a run goes on, each is written at once into the hidden folder beside the run folder, so that not even a
+//! killed process loses it. The folder of a sweep, and that of an interrupted run, hold them in `points/`.
+
+use crate::run_folder::{RunFolder, RunFolderError};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use trammel_ground::identity;
+use trammel_ground::own_file;
+use trammel_stats::table::Table;
+
+/// The folder inside a run folder.
+const FOLDER: &str = "points";
+
+/// The name of an entity and its samples, each a row of whole numbers.
+pub type Samples = (String, Vec<Vec<u64>>);
+
+/// A run that can be kept.
+pub trait Keep: Sized {
+    /// Its tables.
+    fn tables(&self) -> Vec<&Table>;
+
+    /// Its samples over time, where it has any: each entity's name, and its rows as whole numbers.
+    fn samples(&self) -> Vec<Samples> {
+        Vec::new()
+    }
+
+    /// The run of these parts: `read` gives the table that has the name and the columns of an empty one. Nothing where
+    /// a table is missing: another subject's run, or that of another version.
+    fn of_parts(read: &dyn Fn(&Table) -> Option<Table>, samples: &[Samples]) -> Option<Self>;
+}
+
+/// Of a subject whose whole work is one run, nothing is kept.
+impl Keep for () {
+    fn tables(&self) -> Vec<&Table> {
+        Vec::new()
+    }
+
+    fn of_parts(_: &dyn Fn(&Table) -> Option<Table>, _: &[Samples]) -> Option<()> {
+        None
+    }
+}
+
+/// A run as a file holds it.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// SHA-256 of all that follows.
+    checksum: String,
+    /// Which build of the program made it.
+    build: String,
+    key: String,
+    /// The tables as CSV, by name.
+    tables: BTreeMap<String, String>,
+    /// Samples of each entity as whole numbers, in order.
+    traces: Vec<Samples>,
+}
+
+impl Kept {
+    fn sum(&self) -> String {
+        let Kept {
+            build,
+            key,
+            tables,
+            traces,
+            ..
+        } = self;
+        let all = serde_json::to_string(&(build, key, tables, traces));
+        trammel_ground::sha256::of(all.expect("plain data serialises"))
+    }
+}
+
+/// What the text of a file is.
+#[derive(Debug)]
+enum Found<R> {
+    /// A run of this build, by its key.
+    Run(String, R),
+    /// One that is not what was written.
+    Changed,
+    /// Another build's, another subject's, or none.
+    Other,
+}
+
+/// The runs that are kept for a run folder.
+#[derive(Debug)]
+pub struct KeptRuns {
+    /// Those of the run folder; nothing where they are not to be used.
+    folder: Option<PathBuf>,
+    hidden: PathBuf,
+}
+
+impl KeptRuns {
+    /// Those of the run folder `out`: what a killed process left, and what the folder holds, where that is an
+    /// interrupted run or `is_sweep`.
+    pub fn of(out: &RunFolder, is_sweep: bool) -> KeptRuns {
+        let folder = (is_sweep && !out.is_forced()) || out.goes_on();
+        KeptRuns {
+            folder: folder.then(|| out.path().join(FOLDER)),
+            hidden: out.points(),
+        }
+    }
+
+    /// Every run that a finished or a killed sweep has left. A file that cannot be read is no run; one that was changed is refused with a
+    /// warning.
+    pub fn read<R: Keep>(&self) -> BTreeMap<String, R> {
+        let mut runs = BTreeMap::new();
+        // Whoever can write beside the folder could have put a folder there.
+        let hidden = Some(&self.hidden).filter(|hidden| own_file::is_own(hidden));
+        for folder in self.folder.iter().chain(hidden) {
+            let mut changed = Vec::new();
+            for file in fs::read_dir(folder).into_iter().flatten().flatten() {
+                match fs::read_to_string(file.path()).map_or(Found::Other, |text| read(&text)) {
+                    Found::Run(key, run) => drop(runs.insert(key, run)),
+                    Found::Changed => changed.push(file.file_name()),
+                    Found::Other => {}
+                }
+            }
+            changed.sort();
+            if let Some(first) = changed.first() {
+                trammel_ground::say(&format!(
+                    "warning: `{}`: {} of the kept runs were changed, such as `{}`; they are repeated",
+                    folder.display(),
+                    changed.len(),
+                    first.display()
+                ));
+            }
+        }
+        runs
+    }
+
+    /// Keeps a run until the folder is finished. A disk that is full loses the resume, not the run.
+    pub fn keep(&self, key: &str, run: &impl Keep) {
+        let part = self.hidden.join(format!("{key}.part"));
+        let whole = self.hidden.join(format!("{key}.json"));
+        let written = own_file::create_folder(&self.hidden)
+            .and_then(|()| fs::write(&part, write(key, run)))
+            .and_then(|()| fs::rename(&part, &whole));
+        if written.is_err() {
+            let _ = fs::remove_file(&part);
+        }
+    }
+
+    /// Writes `runs` into the run folder.
+    pub fn finish<'a, R: Keep + 'a>(
+        &self,
+        out: &mut RunFolder,
+        runs: impl Iterator<Item = (&'a str, &'a R)>,
+    ) -> Result<(), RunFolderError> {
+        for (key, run) in runs {
+            out.write(&format!("{FOLDER}/{key}.json"), write(key, run).as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+fn write(key: &str, run: &impl Keep) -> String {
+    let mut kept = Kept {
+        checksum: String::new(),
+        build: identity::of_program().to_owned(),
+        key: key.to_owned(),
+        tables: run
+            .tables()
+            .iter()
+            .map(|table| (table.name().to_owned(), table.to_csv()))
+            .collect(),
+        traces: run.samples(),
+    };
+    kept.checksum = kept.sum();
+    let mut text = serde_json::to_string(&kept).expect("plain data serialises");
+    text.push('\n');
+    text
+}
+
+fn read<R: Keep>(text: &str) -> Found<R> {
+    let Ok(kept) = serde_json::from_str::<Kept>(text) else {
+        return Found::Other;
+    };
+    if kept.checksum != kept.sum() {
+        return Found::Changed;
+    }
+    if kept.build != identity::of_program() {
+        return Found::Other;
+    }
+    match run_of(&kept) {
+        Some(run) => Found::Run(kept.key, run),
+        None => Found::Other,
+    }
+}
+
+fn run_of<R: Keep>(kept: &Kept) -> Option<R> {
+    let table = |empty: &Table| {
+        let csv = kept.tables.get(empty.name())?;
+        Table::read_csv(empty, csv.as_bytes()).ok()
+    };
+    R::of_parts(&table, &kept.traces)
+}
+
+/// The runs that an earlier command has left, and those of this one. Without a run folder it is empty and keeps nothing.
+#[derive(Debug)]
+pub struct Shelf<R> {
+    kept: Option<KeptRuns>,
+    known: BTreeMap<String, R>,
+    /// Those of this file.
+    own: Mutex<BTreeMap<String, R>>,
+}
+
+impl<R> Default for Shelf<R> {
+    fn default() -> Shelf<R> {
+        Shelf {
+            kept: None,
+            known: BTreeMap::new(),
+            own: Mutex::default(),
+        }
+    }
+}
+
+impl<R: Keep + Clone> Shelf<R> {
+    /// With the runs that `kept` has.
+    pub fn of(kept: KeptRuns) -> Shelf<R> {
+        Shelf {
+            known: kept.read(),
+            kept: Some(kept),
+            own: Mutex::default(),
+        }
+    }
+
+    /// The runs of earlier commands, by key.
+    pub fn known(&self) -> &BTreeMap<String, R> {
+        &self.known
+    }
+
+    fn own(&self) -> MutexGuard<'_, BTreeMap<String, R>> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The run `key`, where an earlier command has kept it.
+    pub fn find(&self, key: &str) -> Option<R> {
+        let run = self.known.get(key)?;
+        self.own().insert(key.to_owned(), run.clone());
+        Some(run.clone())
+    }
+
+    /// Keeps a run that is whole.
+    pub fn put(&self, key: &str, run: &R) {
+        if let Some(kept) = &self.kept {
+            kept.keep(key, run);
+            self.own().insert(key.to_owned(), run.clone());
+        }
+    }
+
+    /// Writes the runs of this file into the run folder.
+    pub fn finish(&self, out: &mut RunFolder) -> Result<(), RunFolderError> {
+        let Some(kept) = &self.kept else {
+            return Ok(());
+        };
+        kept.finish(out, self.own().iter().map(|(key, run)| (key.as_str(), run)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trammel_stats::table::CellType::{Float, Text};
+
+    /// A run of one table and of one entity's samples.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Toy {
+        flows: Table,
+        samples: Vec<Samples>,
+    }
+
+    fn empty() -> Table {
+        Table::with("flows", &[("flow", Text), ("goodput_mbps", Float)])
+    }
+
+    fn toy() -> Toy {
+        let mut flows = empty();
+        flows.push(vec!["1".into(), 7.25.into()]).unwrap();
+        Toy {
+            flows,
+            samples: vec![("1".to_owned(), vec![vec![0, 10], vec![1_000, 12]])],
+        }
+    }
+
+    impl Keep for Toy {
+        fn tables(&self) -> Vec<&Table> {
+            vec![&self.flows]
+        }
+
+        fn samples(&self) -> Vec<Samples> {
+            self.samples.clone()
+        }
+
+        fn of_parts(read: &dyn Fn(&Table) -> Option<Table>, samples: &[Samples]) -> Option<Self> {
+            Some(Toy {
+                flows: read(&empty())?,
+                samples: samples.to_vec(),
+            })
+        }
+    }
+
+    #[test]
+    fn a_run_survives_its_file() {
+        let run = toy();
+        let text = write("k", &run);
+        let Found::Run(key, back) = read::<Toy>(&text) else {
+            panic!("it is what was written")
+        };
+        assert_eq!((key.as_str(), &back), ("k", &run));
+        for none in ["{}", &text[..100]] {
+            assert!(matches!(read::<Toy>(none), Found::Other));
+        }
+        // A number that somebody edited, in whatever part, and with it the name of the build.
+        for (from, to) in [
+            ("7.25", "999"),
+            ("1000", "1001"),
+            (identity::of_program(), "another"),
+        ] {
+            let edited = text.replacen(from, to, 1);
+            assert_ne!(edited, text, "{from}");
+            assert!(matches!(read::<Toy>(&edited), Found::Changed), "{from}");
+        }
+        // Another build's, as it wrote it.
+        let mut kept: Kept = serde_json::from_str(&text).unwrap();
+        kept.build = "another".to_owned();
+        kept.checksum = kept.sum();
+        let other = serde_json::to_string(&kept).unwrap();
+        assert!(matches!(read::<Toy>(&other), Found::Other));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_of_kept_runs_that_is_a_link_is_left_alone() {
+        use std::os::unix::fs::symlink;
+        let place = tempfile::tempdir().unwrap();
+        let run = toy();
+        let elsewhere = place.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        let out = RunFolder::create(place.path().join("out")).unwrap();
+        symlink(&elsewhere, out.points()).unwrap();
+        let kept = KeptRuns::of(&out, true);
+        kept.keep("k", &run);
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+        fs::write(elsewhere.join("k.json"), write("k", &run)).unwrap();
+        assert!(kept.read::<Toy>().is_empty());
+    }
+}

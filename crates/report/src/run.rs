@@ -1,0 +1,208 @@
+//! The one way in which a description of any subject is run.
+//!
+//! ```text
+//! begin the folder ─> find kept runs ─> carry out ─> say notes and failures ─> tables, files, page ─> exit code
+//! ```
+//! What is the subject's own is behind [`Subject`] and [`Outcome`]: its points, its engines, its tables and its answer.
+
+use crate::kept::{Keep, KeptRuns, Shelf};
+use crate::provenance::going_on;
+use crate::run_folder::{Out, RunFolder, RunInfo};
+use crate::{Answer, Report};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, machine, say};
+use trammel_stats::table::{Table, write_json};
+
+/// Notes, and failures, that are said on the terminal at most.
+const MOST_SAID: usize = 20;
+
+/// What a command asks of a run.
+#[derive(Debug, Default)]
+pub struct Request {
+    /// The run folder to write.
+    pub out: Option<Out>,
+    /// Tables go to standard output as JSON.
+    pub json: bool,
+    /// Runs that a finished run folder holds are used, and kept.
+    pub is_sweep: bool,
+    /// Threads; nothing means one a core.
+    pub threads: Option<usize>,
+    /// Set when the user interrupts: stop after the runs at hand and keep them.
+    pub interrupted: Arc<AtomicBool>,
+}
+
+/// A description that can be carried out.
+pub trait Subject {
+    /// What is kept of each run for a resume.
+    type Run: Keep + Clone;
+    /// What comes of it.
+    type Outcome<'a>: Outcome
+    where
+        Self: 'a;
+
+    /// The file's name, as the user wrote it.
+    fn name(&self) -> &str;
+    /// The file's text.
+    fn text(&self) -> &str;
+    /// The seeds of all runs.
+    fn seeds(&self) -> BTreeSet<u64>;
+    /// Runs every point by every engine that is asked for, those on `shelf` excepted; packets are captured into the
+    /// folder `captures`, where there is one.
+    fn carry_out<'a>(
+        &'a self,
+        request: &Request,
+        shelf: &Shelf<Self::Run>,
+        captures: Option<PathBuf>,
+    ) -> anyhow::Result<Self::Outcome<'a>>;
+}
+
+/// What came of a description.
+pub trait Outcome {
+    /// How it went.
+    fn status(&self) -> Status;
+    /// The tables, in the order in which they are written.
+    fn tables(&self) -> Vec<Table>;
+    /// Writes what the folder has besides tables and the page.
+    fn write_files(&self, _out: &mut RunFolder) -> anyhow::Result<()> {
+        Ok(())
+    }
+    /// The page.
+    fn report(&self, tables: &[Table], info: &RunInfo) -> Report;
+    /// The answer, for a terminal without a folder; nothing where [`Outcome::to_text`] says it.
+    fn answer(&self) -> Option<Answer> {
+        None
+    }
+    /// What standard output shows where no folder is written.
+    fn to_text(&self) -> String;
+    /// Whether it shows that beside a folder too.
+    fn is_always_shown(&self) -> bool {
+        false
+    }
+}
+
+/// How a run went, for the terminal and the exit code.
+#[derive(Debug, Default)]
+pub struct Status {
+    /// What a reader must know.
+    pub notes: Vec<String>,
+    /// What is wrong although every run was made.
+    pub warnings: Vec<String>,
+    /// Runs that failed, each with its point and why.
+    pub failures: Vec<String>,
+    /// What the machine or this build lacks for an engine that was asked for, where no note says it.
+    pub lacks: Vec<String>,
+    /// Whether something is lacking.
+    pub is_lacking: bool,
+    /// A verdict failed although every run was made.
+    pub has_failed: bool,
+    /// Runs that were to be made, and those that were.
+    pub runs: (usize, usize),
+    /// Whether runs were left out after an interrupt.
+    pub is_interrupted: bool,
+}
+
+impl Status {
+    /// The exit code.
+    fn code(&self) -> u8 {
+        match self {
+            _ if self.is_interrupted => INTERRUPTED,
+            _ if self.has_failed || !self.failures.is_empty() => FAILED,
+            _ if self.is_lacking => LACKS,
+            _ => DONE,
+        }
+    }
+
+    /// Notes, failures and what was left out, to the person at the terminal.
+    fn tell(&self, file: &str, is_kept: bool) {
+        for note in self.notes.iter().take(MOST_SAID) {
+            say(&format!("note: {note}"));
+        }
+        for warning in &self.warnings {
+            say(&format!("warning: {warning}"));
+        }
+        for lack in &self.lacks {
+            say(&format!("error: {lack}"));
+        }
+        for failure in self.failures.iter().take(MOST_SAID) {
+            say(&format!("error: {file}, {failure}"));
+        }
+        let more = self.notes.len().saturating_sub(MOST_SAID)
+            + self.failures.len().saturating_sub(MOST_SAID);
+        if more > 0 {
+            say(&format!("and {more} more"));
+        }
+        if self.is_interrupted {
+            let (all, made) = self.runs;
+            let kept = if is_kept {
+                "kept; the same command goes on with them"
+            } else {
+                "shown; with `-o DIR` they are kept, and the same command goes on with them"
+            };
+            say(&format!(
+                "interrupted: {made} of {all} runs are done and {kept}"
+            ));
+        }
+    }
+}
+
+/// Runs `subject` as `request` asks.
+pub fn run<S: Subject>(subject: &S, request: &Request) -> anyhow::Result<ExitCode> {
+    let (started, clock) = (machine::now(), Instant::now());
+    // A folder that cannot be written is a fault before the work, not after it.
+    let folder = request.out.as_ref().map(RunFolder::begin).transpose()?;
+    let kept = folder
+        .as_ref()
+        .map(|out| KeptRuns::of(out, request.is_sweep));
+    let shelf = kept.map_or_else(Shelf::default, Shelf::of);
+    going_on(shelf.known().len());
+    let captures = folder.as_ref().map(|out| out.work("pcap"));
+    let outcome = subject.carry_out(request, &shelf, captures)?;
+    let status = outcome.status();
+    status.tell(subject.name(), folder.is_some());
+    let computed_s = clock.elapsed().as_secs_f64();
+    let tables = outcome.tables();
+    let is_written = folder.is_some();
+    if let Some(mut out) = folder {
+        if request.is_sweep || status.is_interrupted {
+            shelf.finish(&mut out)?;
+        }
+        out.adopt("pcap")?;
+        for table in &tables {
+            out.write_table(table)?;
+        }
+        outcome.write_files(&mut out)?;
+        let info = RunInfo {
+            command: std::env::args().collect(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            scenario: subject.name().to_owned(),
+            scenario_text: subject.text().to_owned(),
+            seeds: subject.seeds().into_iter().collect(),
+            machine: machine::facts(),
+            started,
+            wall_s: BTreeMap::from([("engines".to_owned(), (computed_s * 1e3).round() / 1e3)]),
+            interrupted: status.is_interrupted,
+        };
+        let report = outcome.report(&tables, &info);
+        out.write_page(&report)?;
+        let path = out.finish(&info)?;
+        if !report.answer.sentence.is_empty() {
+            say(&report.answer.sentence);
+        }
+        say(&format!("{}", path.join("report.html").display()));
+    } else if let Some(answer) = outcome.answer().filter(|one| !one.sentence.is_empty()) {
+        say(&answer.sentence);
+    }
+    let mut out = trammel_ground::stdout();
+    if request.json {
+        write_json(&tables, &mut out)?;
+    } else if !is_written || outcome.is_always_shown() {
+        write!(out, "{}", outcome.to_text())?;
+    }
+    Ok(ExitCode::from(status.code()))
+}

@@ -1,0 +1,53 @@
+//! One description, of whatever subject: the one reader of scenario files.
+
+use crate::forwarding::ForwardingFile;
+use crate::placement::PlacementFile;
+use crate::reading::Reading;
+use crate::traffic::TrafficFile;
+use crate::{File, ReadError, Subject, source};
+use std::path::Path;
+
+/// A scenario file that was read without a fault.
+#[derive(Debug)]
+pub enum Description {
+    /// TCP flows over paths.
+    Transport(File),
+    /// A router or network function.
+    Forwarding(ForwardingFile),
+    /// Generated packet streams.
+    Traffic(TrafficFile),
+    /// Chains of network functions on servers.
+    Placement(PlacementFile),
+}
+
+impl Description {
+    /// Reads the file at `path` as `reading` says. The error has every fault of it.
+    pub fn read(path: &Path, reading: &Reading<'_>) -> Result<Description, ReadError> {
+        let (name, text, dir) = source::read(path)?;
+        Description::parse(&name, &text, dir, reading)
+    }
+
+    /// Reads `text`, called `name` in messages; files that it names are relative to `dir`.
+    pub fn parse(
+        name: &str,
+        text: &str,
+        dir: &Path,
+        reading: &Reading<'_>,
+    ) -> Result<Description, ReadError> {
+        let root = source::root(name, text, reading)?;
+        Ok(match Subject::of(&root) {
+            Subject::Transport => {
+                Description::Transport(File::of_tree(name, text, dir, &root, reading)?)
+            }
+            Subject::Forwarding => {
+                Description::Forwarding(ForwardingFile::of_tree(name, text, dir, &root, reading)?)
+            }
+            Subject::Traffic => {
+                Description::Traffic(TrafficFile::of_tree(name, text, dir, &root, reading)?)
+            }
+            Subject::Placement => {
+                Description::Placement(PlacementFile::of_tree(name, text, dir, root, reading)?)
+            }
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! For what a description is read: what is set, which engines are asked, who estimates functions.
+
+use crate::check;
+use crate::model::{Engine, Scenario};
+use crate::placement::estimator::{Estimator, NoEstimator};
+use crate::tree;
+
+/// What engines refuse of a scenario: nothing where they can run it.
+pub type Refusals = fn(&Scenario, &[Engine]) -> Vec<check::Fault>;
+
+/// For what a file is read.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    /// Dotted keys to set, as a sweep would set them.
+    pub set: &'a [(String, tree::Value)],
+    /// The engines that are asked for; where none are given, the file's own.
+    pub engines: &'a [Engine],
+    /// What they refuse is a fault of the file.
+    pub refusals: Refusals,
+    /// The seed in place of the file's.
+    pub seed: Option<u64>,
+    /// Tells what functions cost that have no numbers in a placement file.
+    pub estimator: &'a dyn Estimator,
+}
+
+impl Default for Reading<'_> {
+    /// Nothing is set, and no engine is asked.
+    fn default() -> Self {
+        Reading {
+            set: &[],
+            engines: &[],
+            refusals: |_, _| Vec::new(),
+            seed: None,
+            estimator: &NoEstimator,
+        }
+    }
+}
+
+impl std::fmt::Debug for Reading<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reading")
+            .field("set", &self.set)
+            .field("engines", &self.engines)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
+}
