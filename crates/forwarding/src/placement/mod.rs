@@ -86,7 +86,7 @@ impl run::Outcome for Answer<'_> {
     }
 
     fn tables(&self) -> Vec<Table> {
-        self.all_tables().into()
+        self.all_tables()
     }
 
     fn write_files(&self, out: &mut RunFolder) -> anyhow::Result<()> {

@@ -26,7 +26,7 @@ pub static ROOT: Section = Section {
     extra: None,
     keys: &[
         k("title", Text, Is(""), "", "what the file shows, in a line"),
-        k("subject", Word(&[crate::Subject::Placement.name()]), Required, "", "`placement`: the file is for `trammel place`"),
+        k("subject", Word(&[crate::Subject::Placement.name()]), Required, "", "`placement`: chains of network functions on servers"),
         k("seed", Whole(0, i64::MAX), Is("1"), "", "seed of the simulated cores"),
         k("cache", Word(CACHES), Is("shared"), "", "how chains on a node share its last-level cache: by use, in fixed parts, or not at all (every access goes to memory)"),
         k("contention_validated", Text, Absent, "", "source of a measurement of co-location on these servers; it removes the note that there is none"),
