@@ -152,7 +152,7 @@ mod tests {
             assert_eq!(sent(hello, most).unwrap().outcome.offered, most);
             let said = sent(hello, most + 1).unwrap_err().to_string();
             assert_eq!(said.lines().count(), 1);
-            assert!(said.contains("100 were asked for"), "{said}");
+            assert!(said.contains("100 were requested"), "{said}");
         }
     }
 
@@ -180,11 +180,11 @@ mod tests {
             ),
             (
                 r#"read line; echo '{"trial":1,"sent":10,"received":11,"effective_duration_s":1}'"#,
-                "11 of 10 frames came",
+                "11 of 10 frames were received",
             ),
             (
                 r#"read line; echo '{"trial":1,"sent":103,"received":90,"effective_duration_s":0.1}'"#,
-                "103 frames were sent, and 100 were asked for",
+                "103 frames were sent, and 100 were requested",
             ),
             (
                 r#"read line; echo '{"trial":1,"sent":10,"received":10,"effective_duration_s":-1}'"#,
