@@ -104,7 +104,7 @@ impl Canvas<'_> {
         drop(canvas);
         // The backend's own first element gives the units as the size on screen.
         let body = text.find(">\n").map_or("", |at| &text[at + 2..]);
-        let name = super::html::escape(name);
+        let name = super::markup::escape(name);
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{}\" height=\"{}\" \
              viewBox=\"0 0 {width} {height}\">\n<title>{name}</title>\n{body}",

@@ -3,7 +3,7 @@
 //! The error is relative, `(value − reference) / |reference|`. Its size is shown by colour, by a mark
 //! (none, `△`, `▲`) and by the number, so that no reader depends on colour.
 
-use super::html::{badge, escape};
+use super::markup::{badge, escape};
 use super::ticks::group_thousands;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -250,8 +250,8 @@ impl Comparison {
             );
         }
         out += &self.key();
-        out += &super::html::caption(&self.caption);
-        out += &super::html::file_link(files, "comparison");
+        out += &super::markup::caption(&self.caption);
+        out += &super::markup::file_link(files, "comparison");
         out += "</section>\n";
         out
     }
@@ -317,7 +317,7 @@ impl Comparison {
                     out,
                     "<span>{} <b>{}</b></span>",
                     escape(name),
-                    super::html::prose(value)
+                    super::markup::prose(value)
                 );
             }
         }
@@ -352,7 +352,7 @@ impl Comparison {
                     "" => String::new(),
                     name => format!("{}: ", escape(name)),
                 },
-                super::describe::errors(errors)
+                errors_in_words(errors)
             );
         }
         match out.as_str() {
@@ -383,11 +383,11 @@ fn verdict(verdict: Option<&Verdict>) -> String {
         None => "<td></td>".to_owned(),
         Some(Verdict::Matches(reason)) => format!(
             "<td class=\"verdict\">✓ matches <small>{}</small></td>",
-            super::html::prose(reason)
+            super::markup::prose(reason)
         ),
         Some(Verdict::Differs(reason)) => format!(
             "<td class=\"verdict\">≠ differs <small>{}</small></td>",
-            super::html::prose(reason)
+            super::markup::prose(reason)
         ),
         Some(Verdict::Other(words)) => {
             format!("<td class=\"verdict\"><b>{}</b></td>", escape(words))
@@ -401,13 +401,31 @@ fn bound(fraction: f64) -> String {
 }
 
 /// A signed percentage: `+3.1 %`, beyond tenfold `×23`.
-pub(super) fn percent(error: f64) -> String {
+fn percent(error: f64) -> String {
     match error * 100.0 {
         p if p >= 900.0 => format!("×{}", format_float(error + 1.0, 3)),
         p if p.abs() >= 99.5 => format!("{p:+.0}\u{202f}%"),
         p => format!("{p:+.1}\u{202f}%"),
     }
     .replace('-', "−")
+}
+
+/// How errors are spread, without calling any of them a failure:
+/// `half within 3.1 %, all within 17 % (12 numbers)`.
+fn errors_in_words(mut errors: Vec<f64>) -> String {
+    errors.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let Some(largest) = errors.last() else {
+        return String::new();
+    };
+    let of = |error: f64| percent(error.abs()).trim_start_matches('+').to_owned();
+    match errors.len() {
+        1 => format!("1 number, {} off", percent(*largest)),
+        n => format!(
+            "half within {}, all within {} ({n} numbers)",
+            of(errors[(n - 1) / 2]),
+            of(*largest)
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -495,5 +513,14 @@ mod tests {
             None,
             "the reference itself"
         );
+    }
+
+    #[test]
+    fn errors_are_told_by_their_spread() {
+        assert_eq!(
+            errors_in_words(vec![-0.04, 0.17, 0.01, 0.02]),
+            "half within 2.0\u{202f}%, all within 17.0\u{202f}% (4 numbers)"
+        );
+        assert_eq!(errors_in_words(Vec::new()), "");
     }
 }

@@ -1,16 +1,14 @@
 //! Figures in words, for those who hear a page instead of seeing it: a sentence each.
 
-use super::comparison::percent;
-use super::dots::DotPlot;
 use super::figure::{Axis, Figure, Mark, Series};
-use super::heat_map::HeatMap;
 use super::ticks::group_thousands;
 use trammel_stats::table::format_float;
 
 /// Series, rows or columns that are told one by one.
-const MOST: usize = 8;
+pub(super) const MOST: usize = 8;
 
-/// `Goodput against time: goodput (Mbit/s) over time (s), 0 to 60. cubic, simulated: 12 at the start, 27 at the end, between 0 and 31.`
+/// `Goodput: goodput (Mbit/s) over time (s), 0 to 60. cubic, simulated: 12 at 0 s, 27 at 60 s, between
+/// 0 and 31.`
 pub(super) fn figure(figure: &Figure) -> String {
     let drawn = figure.drawn(super::svg::POINTS);
     let (x, _) = figure.ranges(&drawn);
@@ -66,68 +64,8 @@ fn series(series: &Series, x: &Axis) -> String {
     )
 }
 
-/// `Table 1: share in %, 12 rows. published: 51 to 93. simulated: 50 to 92.`
-pub(super) fn dots(plot: &DotPlot) -> String {
-    let unit = match plot.unit.as_str() {
-        "" => String::new(),
-        unit => format!(" in {unit}"),
-    };
-    let mut text = format!("{}{unit}: {} rows.", plot.title, plot.rows.len());
-    for one in plot.series.iter().take(MOST) {
-        let known = || one.values.iter().flatten().copied();
-        let (least, most) = known().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
-        if least <= most {
-            text += &format!(" {}: {} to {}.", one.words(), number(least), number(most));
-        }
-    }
-    text
-}
-
-/// `Who takes from whom: share of the goodput, 17 rows by 17 columns, from 0.02 (vegas beside bic) to 0.98 (bic beside vegas).`
-pub(super) fn heat_map(map: &HeatMap) -> String {
-    let mut text = format!(
-        "{}: {}, {} rows by {} columns",
-        map.title,
-        map.value_title,
-        map.rows.len(),
-        map.columns.len()
-    );
-    let cells = map.values.iter().enumerate().flat_map(|(row, values)| {
-        let cells = values.iter().enumerate();
-        cells.filter_map(move |(column, v)| Some((v.filter(|v| v.is_finite())?, row, column)))
-    });
-    let least = cells.clone().min_by(|a, b| a.0.total_cmp(&b.0));
-    let most = cells.max_by(|a, b| a.0.total_cmp(&b.0));
-    let place = |(v, row, column): (f64, usize, usize)| {
-        let name = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
-        let (row, column) = (name(&map.rows, row), name(&map.columns, column));
-        format!("{} ({row}, {column})", number(v))
-    };
-    if let Some((least, most)) = least.zip(most) {
-        text += &format!(", from {} to {}", place(least), place(most));
-    }
-    text + "."
-}
-
-fn number(v: f64) -> String {
+pub(super) fn number(v: f64) -> String {
     group_thousands(&format_float(v, 3))
-}
-
-/// How errors are spread, without calling any of them a failure: `half within 3.1 %, all within 17 % (12 numbers)`.
-pub(super) fn errors(mut errors: Vec<f64>) -> String {
-    errors.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    let Some(largest) = errors.last() else {
-        return String::new();
-    };
-    let of = |error: f64| percent(error.abs()).trim_start_matches('+').to_owned();
-    match errors.len() {
-        1 => format!("1 number, {} off", percent(*largest)),
-        n => format!(
-            "half within {}, all within {} ({n} numbers)",
-            of(errors[(n - 1) / 2]),
-            of(*largest)
-        ),
-    }
 }
 
 #[cfg(test)]
@@ -145,14 +83,5 @@ mod tests {
             figure(&plot),
             "Goodput: goodput (Mbit/s) over time (s), 0 to 60. cubic: 1 at 0 s, 27 at 60 s, between 1 and 31. A line at 50: capacity."
         );
-    }
-
-    #[test]
-    fn errors_are_told_by_their_spread() {
-        assert_eq!(
-            errors(vec![-0.04, 0.17, 0.01, 0.02]),
-            "half within 2.0\u{202f}%, all within 17.0\u{202f}% (4 numbers)"
-        );
-        assert_eq!(errors(Vec::new()), "");
     }
 }

@@ -3,9 +3,10 @@
 //! In the page it is made of elements placed by percentages, so that it fits any width with letters of
 //! their own size, prints, and can be read aloud. The axis is logarithmic where values span decades.
 
+use super::axis::Scale;
 use super::canvas::{Anchor, Canvas, GRID, INK, MUTED, text_width};
-use super::figure::Scale;
-use super::html::{badge, escape};
+use super::describe::{MOST, number};
+use super::markup::{badge, escape};
 use super::ticks::{group_thousands, tick_text, ticks};
 use plotters::style::RGBColor;
 use std::fmt::Write;
@@ -157,6 +158,25 @@ impl DotPlot {
         values.flatten().copied().filter(|value| value.is_finite())
     }
 
+    /// `Table 1: share in %, 12 rows. published: 51 to 93. simulated: 50 to 92.`
+    fn in_words(&self) -> String {
+        let unit = match self.unit.as_str() {
+            "" => String::new(),
+            unit => format!(" in {unit}"),
+        };
+        let mut text = format!("{}{unit}: {} rows.", self.title, self.rows.len());
+        for one in self.series.iter().take(MOST) {
+            let known = || one.values.iter().flatten().copied();
+            let (least, most) =
+                known().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
+            if least <= most {
+                text += &format!(" {}: {} to {}.", one.words(), number(least), number(most));
+            }
+        }
+        text
+    }
+
+    /// The plot as part of a page.
     pub(super) fn to_html(&self) -> String {
         let axis = Axis::of(self);
         let unit = if self.unit.is_empty() {
@@ -167,7 +187,7 @@ impl DotPlot {
         let mut out = format!(
             "<figure class=\"dots\" id=\"fig-{}\" aria-label=\"{}\">\n<figcaption><h3>{}</h3>{unit}</figcaption>\n<ul class=\"dots-legend\">",
             escape(&self.id),
-            escape(&super::describe::dots(self)),
+            escape(&self.in_words()),
             escape(&self.title),
         );
         for (n, series) in self.series.iter().enumerate() {
@@ -236,7 +256,7 @@ impl DotPlot {
         let x = |place: f64| left + place * TRACK;
         Canvas::draw(
             (left + TRACK + 24.0, bottom + 26.0),
-            &super::describe::dots(self),
+            &self.in_words(),
             |canvas| {
                 let title = match self.unit.as_str() {
                     "" => self.title.clone(),

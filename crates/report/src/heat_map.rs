@@ -5,7 +5,8 @@
 //! to blue, which every kind of colour vision tells apart.
 
 use super::canvas::{Anchor, Canvas, INK, MUTED, text_width};
-use super::html::{badge, escape};
+use super::describe::number;
+use super::markup::{badge, escape};
 use plotters::style::RGBColor;
 use std::fmt::Write;
 use trammel_core::label::Label;
@@ -96,7 +97,7 @@ impl HeatMap {
             left + self.columns.len() as f64 * CELL.0 + 8.0,
             top + self.rows.len() as f64 * CELL.1 + 8.0,
         );
-        Canvas::draw(size, &super::describe::heat_map(self), |canvas| {
+        Canvas::draw(size, &self.in_words(), |canvas| {
             canvas.text((8.0, 16.0), &self.title, 15.0, INK, Anchor::Start);
             let axes = format!("{} (rows) {} (columns)", self.row_title, self.column_title);
             canvas.text((8.0, 36.0), &axes, TEXT, MUTED, Anchor::Start);
@@ -128,6 +129,33 @@ impl HeatMap {
         })
     }
 
+    /// `Who takes from whom: share of the goodput, 17 rows by 17 columns, from 0.02 (vegas beside bic) to
+    /// 0.98 (bic beside vegas).`
+    fn in_words(&self) -> String {
+        let mut text = format!(
+            "{}: {}, {} rows by {} columns",
+            self.title,
+            self.value_title,
+            self.rows.len(),
+            self.columns.len()
+        );
+        let cells = self.values.iter().enumerate().flat_map(|(row, values)| {
+            let cells = values.iter().enumerate();
+            cells.filter_map(move |(column, v)| Some((v.filter(|v| v.is_finite())?, row, column)))
+        });
+        let least = cells.clone().min_by(|a, b| a.0.total_cmp(&b.0));
+        let most = cells.max_by(|a, b| a.0.total_cmp(&b.0));
+        let place = |(v, row, column): (f64, usize, usize)| {
+            let name = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
+            let (row, column) = (name(&self.rows, row), name(&self.columns, column));
+            format!("{} ({row}, {column})", number(v))
+        };
+        if let Some((least, most)) = least.zip(most) {
+            text += &format!(", from {} to {}", place(least), place(most));
+        }
+        text + "."
+    }
+
     /// The map as part of a page.
     pub(super) fn to_html(&self) -> String {
         let mut out = format!(
@@ -135,7 +163,7 @@ impl HeatMap {
              <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
              <table class=\"heat-map\"><thead><tr><th class=\"corner\">{} <span>{}</span></th>",
             escape(&self.id),
-            escape(&super::describe::heat_map(self)),
+            escape(&self.in_words()),
             escape(&self.title),
             badge(self.label),
             escape(&self.title),
@@ -188,7 +216,7 @@ impl HeatMap {
             escape(&self.value_title),
             ends,
             escape(&self.value_title),
-            super::html::caption(&self.caption),
+            super::markup::caption(&self.caption),
         );
         out
     }

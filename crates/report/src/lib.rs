@@ -15,6 +15,7 @@
 //! which engine or source they are of, and each label has one colour everywhere.
 #![forbid(unsafe_code)]
 
+mod axis;
 mod canvas;
 pub mod compare;
 pub mod comparison;
@@ -27,6 +28,7 @@ pub mod heat_map;
 mod html;
 pub mod kept;
 pub mod label;
+mod markup;
 pub mod provenance;
 pub mod run;
 pub mod run_folder;

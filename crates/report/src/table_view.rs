@@ -1,7 +1,7 @@
 //! A table as part of a page: collapsible, sortable, scrolling inside its box.
 
 use super::TableView;
-use super::html::escape;
+use super::markup::escape;
 use super::ticks::group_thousands;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -48,7 +48,7 @@ impl TableView {
                 escape(table.name())
             );
         }
-        out += &super::html::file_link(files, table.name());
+        out += &super::markup::file_link(files, table.name());
         out + "</details>\n"
     }
 }

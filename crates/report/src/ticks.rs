@@ -4,7 +4,7 @@
 //! fewer than two decades the 2 and 5 of each as well. With a place for zero: zero and the powers of ten on
 //! either side. A sweep's own values come first, as many as do not run into each other.
 
-use super::figure::{Axis, Scale};
+use super::axis::{Axis, Scale};
 use trammel_stats::table::format_float;
 
 /// The marks from `low` to `high`, about `count` of them.
