@@ -4,7 +4,7 @@
 //! rows or columns sweep `frame`, each frame size is a point; otherwise the first counts.
 
 use super::Paper;
-use super::experiment::Cell;
+use super::cell::Cell;
 use super::spec::{Answer, Estimated, Experiment, Functions, Names};
 use anyhow::{Context, anyhow, bail, ensure};
 use trammel_cost::estimate::{Estimate, Ports};

@@ -1,21 +1,20 @@
 //! Runs an experiment of a paper and takes the cells of its tables from what came.
 
+use super::cell::{Cell, mean};
+use super::choice::Choice;
 use super::expression::Expression;
 use super::spec::{Answer, Experiment, Gather};
 use super::{Paper, estimated, streams, tested, transfers};
 use anyhow::{Context, bail, ensure};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use trammel_core::label::Label;
 use trammel_scenario::File;
 use trammel_scenario::Reading;
 use trammel_scenario::model::Engine;
 use trammel_stats::stats::spearman;
 use trammel_stats::table::Table;
-use trammel_streams::peers::Peer;
 use trammel_transport::points::{Failure, Outcome, RunOptions, Watch, run_points};
 use trammel_transport::refusals::reading;
-use trammel_transport::run_tables::RunTables;
 use trammel_transport::trace_of::Samples;
 
 /// What came of an experiment.
@@ -40,21 +39,6 @@ pub struct Done {
     pub is_interrupted: bool,
 }
 
-/// How much of a paper is run, and with what.
-#[derive(Clone, Debug, Default)]
-pub struct Choice {
-    /// Every point and repeat, not the two-minute choice.
-    pub is_full: bool,
-    /// Threads; nothing means one a core.
-    pub threads: Option<usize>,
-    /// Seconds of each stream that is measured, where they are not the paper's choice.
-    pub seconds: Option<f64>,
-    /// Other generators that take turns with ours.
-    pub peers: Vec<Peer>,
-    /// Runs that are done already, by their keys.
-    pub known: Arc<BTreeMap<String, RunTables>>,
-}
-
 /// A scenario that was run.
 #[derive(Debug)]
 pub struct Ran {
@@ -62,21 +46,6 @@ pub struct Ran {
     pub file: File,
     /// What came of it.
     pub outcome: Outcome,
-}
-
-/// One number of ours.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
-    /// The table.
-    pub table: String,
-    /// The row.
-    pub row: String,
-    /// The column.
-    pub column: String,
-    /// One value for each repeat; one alone where points were gathered.
-    pub values: Vec<f64>,
-    /// Whether the verdict is about it.
-    pub is_judged: bool,
 }
 
 /// Runs the experiment at `at` of `paper`.
@@ -262,11 +231,6 @@ fn gathered(
         Some(Cell { values, ..first })
     });
     cells.collect()
-}
-
-/// The arithmetic mean; nothing of nothing.
-pub fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn swept_text<'a>(file: &'a File, point: usize, key: &str) -> Option<&'a str> {

@@ -1,8 +1,9 @@
 //! Joins our cells with the printed numbers: the `comparison` table, and how many came out how.
 
 use super::Paper;
+use super::cell::{Cell, mean};
 use super::expected::Expected;
-use super::experiment::{Cell, Done, mean};
+use super::experiment::Done;
 use super::verdict::{Cause, Outcome, judge};
 use trammel_core::label::Label;
 use trammel_stats::stats::{Moments, relative_error};

@@ -9,6 +9,8 @@
 //! fails only where a number comes out otherwise than `expected.csv` records, in either direction.
 #![forbid(unsafe_code)]
 
+pub mod cell;
+pub mod choice;
 pub mod curves;
 mod devices;
 pub mod estimated;

@@ -1,7 +1,8 @@
 //! `trammel paper`: runs the experiments of papers and writes ours beside theirs.
 
+use crate::choice::Choice;
 use crate::experiment;
-use crate::experiment::{Choice, Done};
+use crate::experiment::Done;
 use crate::join::{Count, join, table};
 use crate::page::{Facts, page};
 use crate::spec::{Engine, Experiment};

@@ -5,9 +5,7 @@
 //! names with an expression each, or one name.
 
 use super::expression::Expression;
-use super::spec_reader;
 use trammel_core::label::Label;
-use trammel_scenario::diagnose::Problems;
 use trammel_scenario::tree::Value;
 use trammel_traffic::record::Protocol;
 
@@ -410,11 +408,6 @@ pub struct PlotPoint {
 }
 
 impl Spec {
-    /// Reads the text of a `paper.toml`, called `file` in messages.
-    pub fn parse(file: &str, text: &str) -> Result<Spec, Box<Problems>> {
-        spec_reader::read(file, text)
-    }
-
     /// The experiment called `id`.
     pub fn experiment(&self, id: &str) -> Option<&Experiment> {
         self.experiments

@@ -1,18 +1,18 @@
 //! Reads `paper.toml` and notes every fault with its place.
 
 mod plot_reader;
+mod reader;
 mod streams_reader;
 mod tested_reader;
 
-use super::expression::Expression;
 use super::spec::{
     Answer, Curve, Engine, Estimated, Experiment, Figure, Functions, Gather, Names, Spec, TableText,
 };
+use reader::{Reader, numbers};
 use std::cell::RefCell;
 use trammel_core::label::Label;
-use trammel_core::units::nearest;
 use trammel_scenario::diagnose::{Problem, Problems};
-use trammel_scenario::tree::{Entry, Node, Span, Table, Value};
+use trammel_scenario::tree::{Entry, Node, Value};
 
 const ROOT: &[&str] = &[
     "title",
@@ -83,100 +83,102 @@ const FIGURE: &[&str] = &[
     "predicted",
 ];
 
-/// Reads `text`, called `file` in messages.
-pub(super) fn read(file: &str, text: &str) -> Result<Spec, Box<Problems>> {
-    let problems = RefCell::new(Vec::new());
-    let refuse = |list| Err(Box::new(Problems::new(file, text, list)));
-    let root = match Node::parse(text) {
-        Ok(root) => root,
-        Err(error) => {
-            return refuse(vec![Problem {
-                span: error.span,
-                what: "this is not TOML".to_owned(),
-                why: error.message,
-                help: String::new(),
-            }]);
-        }
-    };
-    let place = "a paper";
-    let reader = Reader::new(&problems, &root, place, ROOT);
-    let spec = Spec {
-        title: reader.text("title"),
-        authors: reader.text_or_none("authors"),
-        venue: reader.text_or_none("venue"),
-        claim: reader.text("claim"),
-        question: reader.text_or_none("question"),
-        engine: match reader.word("engine", &["scenarios", "fidelity"]) {
-            Some(1) => Engine::Fidelity,
-            _ => Engine::Scenarios,
-        },
-        tables: reader
-            .each("table", "`table`", TABLE)
-            .map(|r| table(&r))
-            .collect(),
-        experiments: reader
+impl Spec {
+    /// Reads the text of a `paper.toml`, called `file` in messages.
+    pub fn parse(file: &str, text: &str) -> Result<Spec, Box<Problems>> {
+        let problems = RefCell::new(Vec::new());
+        let refuse = |list| Err(Box::new(Problems::new(file, text, list)));
+        let root = match Node::parse(text) {
+            Ok(root) => root,
+            Err(error) => {
+                return refuse(vec![Problem {
+                    span: error.span,
+                    what: "this is not TOML".to_owned(),
+                    why: error.message,
+                    help: String::new(),
+                }]);
+            }
+        };
+        let place = "a paper";
+        let reader = Reader::new(&problems, &root, place, ROOT);
+        let spec = Spec {
+            title: reader.text("title"),
+            authors: reader.text_or_none("authors"),
+            venue: reader.text_or_none("venue"),
+            claim: reader.text("claim"),
+            question: reader.text_or_none("question"),
+            engine: match reader.word("engine", &["scenarios", "fidelity"]) {
+                Some(1) => Engine::Fidelity,
+                _ => Engine::Scenarios,
+            },
+            tables: reader
+                .each("table", "`table`", TABLE)
+                .map(|r| table(&r))
+                .collect(),
+            experiments: reader
+                .each("experiment", "`experiment`", EXPERIMENT)
+                .map(|r| experiment(&r))
+                .collect(),
+            figures: reader
+                .each("figure", "`figure`", FIGURE)
+                .map(|r| figure(&r))
+                .collect(),
+            plots: reader
+                .each("plot", "`plot`", plot_reader::PLOT)
+                .map(|r| plot_reader::plot(&r))
+                .collect(),
+        };
+        let of_kernel = reader
             .each("experiment", "`experiment`", EXPERIMENT)
-            .map(|r| experiment(&r))
-            .collect(),
-        figures: reader
-            .each("figure", "`figure`", FIGURE)
-            .map(|r| figure(&r))
-            .collect(),
-        plots: reader
-            .each("plot", "`plot`", plot_reader::PLOT)
-            .map(|r| plot_reader::plot(&r))
-            .collect(),
-    };
-    let of_kernel = reader
-        .each("experiment", "`experiment`", EXPERIMENT)
-        .zip(&spec.experiments)
-        .filter_map(|(r, simulated)| in_kernel(&r, simulated));
-    let of_kernel: Vec<_> = of_kernel.collect();
-    if spec.engine == Engine::Scenarios && spec.experiments.is_empty() {
-        reader.fault(
-            &reader.span,
-            "the paper has no `experiment`",
-            "nothing to run",
-            "",
-        );
-    }
-    for (n, figure) in reader.each("figure", "`figure`", FIGURE).enumerate() {
-        let name = &spec.figures[n].experiment;
-        if !name.is_empty() && spec.experiment(name).is_none() {
-            let names = spec
-                .experiments
-                .iter()
-                .map(|experiment| experiment.id.as_str());
-            figure.unknown("experiment", name, names);
-        }
-    }
-    for plot in reader.each("plot", "`plot`", plot_reader::PLOT) {
-        plot_reader::check(&plot, &spec);
-    }
-    for (n, one) in reader
-        .each("experiment", "`experiment`", EXPERIMENT)
-        .enumerate()
-    {
-        let id = &spec.experiments[n].id;
-        if spec.experiments[..n].iter().any(|other| other.id == *id) {
-            let span = one
-                .entry("id")
-                .map_or(one.span.clone(), |entry| entry.node.span.clone());
-            one.fault(
-                &span,
-                format!("two experiments are called `{id}`"),
-                "the second",
+            .zip(&spec.experiments)
+            .filter_map(|(r, simulated)| in_kernel(&r, simulated));
+        let of_kernel: Vec<_> = of_kernel.collect();
+        if spec.engine == Engine::Scenarios && spec.experiments.is_empty() {
+            reader.fault(
+                &reader.span,
+                "the paper has no `experiment`",
+                "nothing to run",
                 "",
             );
         }
-    }
-    let mut spec = spec;
-    spec.experiments.extend(of_kernel);
-    let list = problems.into_inner();
-    if list.is_empty() {
-        Ok(spec)
-    } else {
-        refuse(list)
+        for (n, figure) in reader.each("figure", "`figure`", FIGURE).enumerate() {
+            let name = &spec.figures[n].experiment;
+            if !name.is_empty() && spec.experiment(name).is_none() {
+                let names = spec
+                    .experiments
+                    .iter()
+                    .map(|experiment| experiment.id.as_str());
+                figure.unknown("experiment", name, names);
+            }
+        }
+        for plot in reader.each("plot", "`plot`", plot_reader::PLOT) {
+            plot_reader::check(&plot, &spec);
+        }
+        for (n, one) in reader
+            .each("experiment", "`experiment`", EXPERIMENT)
+            .enumerate()
+        {
+            let id = &spec.experiments[n].id;
+            if spec.experiments[..n].iter().any(|other| other.id == *id) {
+                let span = one
+                    .entry("id")
+                    .map_or(one.span.clone(), |entry| entry.node.span.clone());
+                one.fault(
+                    &span,
+                    format!("two experiments are called `{id}`"),
+                    "the second",
+                    "",
+                );
+            }
+        }
+        let mut spec = spec;
+        spec.experiments.extend(of_kernel);
+        let list = problems.into_inner();
+        if list.is_empty() {
+            Ok(spec)
+        } else {
+            refuse(list)
+        }
     }
 }
 
@@ -316,20 +318,6 @@ fn estimated(r: &Reader<'_>, is_measured: bool) -> Estimated {
     }
 }
 
-/// The numbers of a list; nothing where one of them is none.
-fn numbers(node: &Node) -> Vec<f64> {
-    let Value::List(list) = &node.value else {
-        return Vec::new();
-    };
-    let number = |node: &Node| match node.value {
-        Value::Int(n) => Some(n as f64),
-        Value::Float(n) => Some(n),
-        _ => None,
-    };
-    let found: Option<Vec<f64>> = list.iter().map(number).collect();
-    found.unwrap_or_default()
-}
-
 fn answer(r: &Reader<'_>, is_judged: bool) -> Option<Answer> {
     let table = r.text("table");
     let (rows, columns) = (
@@ -403,243 +391,6 @@ fn figure(r: &Reader<'_>) -> Figure {
         point,
         curve,
         predicted: r.entry("predicted").map(|_| r.text("predicted")),
-    }
-}
-
-/// A table of the file with the keys that it may have.
-struct Reader<'a> {
-    problems: &'a RefCell<Vec<Problem>>,
-    table: Option<&'a Table>,
-    span: Span,
-    place: &'static str,
-}
-
-impl<'a> Reader<'a> {
-    fn new(
-        problems: &'a RefCell<Vec<Problem>>,
-        node: &'a Node,
-        place: &'static str,
-        keys: &[&str],
-    ) -> Reader<'a> {
-        let reader = Reader {
-            problems,
-            table: node.as_table(),
-            span: node.span.clone(),
-            place,
-        };
-        match reader.table {
-            None => {
-                reader.fault(
-                    &node.span,
-                    format!("{place} must be a table"),
-                    "not a table",
-                    "",
-                );
-            }
-            Some(table) => {
-                for entry in table
-                    .0
-                    .iter()
-                    .filter(|entry| !keys.contains(&entry.key.as_str()))
-                {
-                    let help = match nearest(&entry.key, keys.iter().copied()) {
-                        Some(name) => format!("did you mean `{name}`?"),
-                        None => format!("{place} has `{}`", keys.join("`, `")),
-                    };
-                    let what = format!("{place} has no key `{}`", entry.key);
-                    reader.fault(&entry.span, what, "unknown key", help);
-                }
-            }
-        }
-        reader
-    }
-
-    fn fault(
-        &self,
-        span: &Span,
-        what: impl Into<String>,
-        why: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        let problem = Problem {
-            span: span.clone(),
-            what: what.into(),
-            why: why.into(),
-            help: help.into(),
-        };
-        self.problems.borrow_mut().push(problem);
-    }
-
-    fn entry(&self, key: &str) -> Option<&'a Entry> {
-        self.table?.get(key)
-    }
-
-    fn missing(&self, key: &str) {
-        self.fault(
-            &self.span,
-            format!("{} needs `{key}`", self.place),
-            "missing key",
-            "",
-        );
-    }
-
-    fn unknown<'b>(&self, key: &str, name: &str, names: impl Iterator<Item = &'b str>) {
-        let span = self
-            .entry(key)
-            .map_or(self.span.clone(), |entry| entry.node.span.clone());
-        let help = nearest(name, names).map(|name| format!("did you mean `{name}`?"));
-        self.fault(
-            &span,
-            format!("there is no `{name}`"),
-            "unknown name",
-            help.unwrap_or_default(),
-        );
-    }
-
-    /// The text of `key`, which must be there.
-    fn text(&self, key: &str) -> String {
-        if self.entry(key).is_none() {
-            self.missing(key);
-        }
-        self.text_or_none(key)
-    }
-
-    fn text_or_none(&self, key: &str) -> String {
-        let Some(entry) = self.entry(key) else {
-            return String::new();
-        };
-        let text = entry.node.as_text();
-        if text.is_none() {
-            self.wrong(&entry.node, key, "a text");
-        }
-        text.unwrap_or_default().trim().to_owned()
-    }
-
-    fn wrong(&self, node: &Node, key: &str, wanted: &str) {
-        self.fault(
-            &node.span,
-            format!("`{key}` must be {wanted}"),
-            node.noun(),
-            "",
-        );
-    }
-
-    fn flag(&self, key: &str) -> Option<bool> {
-        let entry = self.entry(key)?;
-        if let Value::Bool(value) = entry.node.value {
-            return Some(value);
-        }
-        self.wrong(&entry.node, key, "true or false");
-        None
-    }
-
-    fn word(&self, key: &str, words: &[&str]) -> Option<usize> {
-        let entry = self.entry(key)?;
-        let text = entry.node.as_text().unwrap_or_default();
-        let found = words.iter().position(|word| *word == text);
-        if found.is_none() {
-            let why = format!("must be one of `{}`", words.join("`, `"));
-            let what = format!("`{key}` cannot be `{}`", entry.node.brief());
-            self.fault(&entry.node.span, what, why, "");
-        }
-        found
-    }
-
-    /// The tables of the list `key`.
-    fn each(
-        &self,
-        key: &'static str,
-        place: &'static str,
-        keys: &'static [&'static str],
-    ) -> impl Iterator<Item = Reader<'a>> {
-        let problems = self.problems;
-        let list: &[Node] = match self.entry(key).map(|entry| &entry.node) {
-            Some(Node {
-                value: Value::List(list),
-                ..
-            }) => list,
-            Some(node) => {
-                self.wrong(node, key, "a list of tables");
-                &[]
-            }
-            None => &[],
-        };
-        list.iter()
-            .map(move |node| Reader::new(problems, node, place, keys))
-    }
-
-    /// The keys and values of the table `key`, as dotted keys of a scenario.
-    fn settings(&self, key: &str) -> Vec<(String, Value)> {
-        let Some(entry) = self.entry(key) else {
-            return Vec::new();
-        };
-        if let Some(table) = entry.node.as_table() {
-            return table
-                .0
-                .iter()
-                .map(|one| (one.key.clone(), one.node.value.clone()))
-                .collect();
-        }
-        self.wrong(&entry.node, key, "a table of keys of the scenario");
-        Vec::new()
-    }
-
-    fn expression(&self, node: &Node) -> Option<Expression> {
-        let Some(text) = node.as_text() else {
-            self.fault(&node.span, "an expression must be a text", node.noun(), "");
-            return None;
-        };
-        let read = Expression::parse(text);
-        read.map_err(|why| self.fault(&node.span, format!("`{text}` cannot be read"), why, ""))
-            .ok()
-    }
-
-    /// Rows or columns: `"name"`, `{ sweep = "key" }` with names beside, or `{ name = "expression" }`.
-    fn names(&self, key: &str, names_key: &str) -> Option<Names> {
-        let Some(entry) = self.entry(key) else {
-            self.missing(key);
-            return None;
-        };
-        if let Some(name) = entry.node.as_text() {
-            return Some(Names::One(name.to_owned()));
-        }
-        let Some(table) = entry.node.as_table() else {
-            self.wrong(
-                &entry.node,
-                key,
-                "a name, `{ sweep = \"key\" }` or names with expressions",
-            );
-            return None;
-        };
-        if let Some(sweep) = table.get("sweep") {
-            let Some(swept) = sweep.node.as_text() else {
-                self.wrong(&sweep.node, "sweep", "a dotted key");
-                return None;
-            };
-            return Some(Names::Swept(swept.to_owned(), self.list(names_key)));
-        }
-        let mut each = Vec::new();
-        for one in &table.0 {
-            each.push((one.key.clone(), self.expression(&one.node)?));
-        }
-        Some(Names::Each(each))
-    }
-
-    fn list(&self, key: &str) -> Vec<String> {
-        let Some(entry) = self.entry(key) else {
-            return Vec::new();
-        };
-        let texts = match &entry.node.value {
-            Value::List(items) => items
-                .iter()
-                .map(|item| item.as_text().map(str::to_owned))
-                .collect(),
-            _ => None,
-        };
-        texts.unwrap_or_else(|| {
-            self.wrong(&entry.node, key, "a list of texts");
-            Vec::new()
-        })
     }
 }
 

@@ -15,7 +15,8 @@ pub use show::summary;
 pub(super) use show::{curves, highlights, sections};
 
 use super::Paper;
-use super::experiment::{Cell, Choice};
+use super::cell::Cell;
+use super::choice::Choice;
 use super::spec::{Answer, Experiment, Imposed, Names, Streams};
 use anyhow::{Context, bail, ensure};
 use trammel_core::label::Label;

@@ -5,7 +5,8 @@
 //! `frame`, each frame size is a point; otherwise the first row of a test counts.
 
 use super::Paper;
-use super::experiment::{Cell, Choice};
+use super::cell::Cell;
+use super::choice::Choice;
 use super::spec::{Answer, Device, Experiment, Names, Tested};
 use anyhow::{Context, anyhow, bail};
 use std::sync::Arc;

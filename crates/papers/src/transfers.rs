@@ -4,7 +4,8 @@
 //! `ftp_kernel.seconds`, `http_router_click.mbps`; a value for each repetition.
 
 use super::Paper;
-use super::experiment::{Cell, Choice};
+use super::cell::Cell;
+use super::choice::Choice;
 use super::spec::{Answer, Experiment, Names, Transfers};
 use super::tested::{dut, published};
 use anyhow::{Context, bail};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 use trammel::papers::experiment;
-use trammel::papers::experiment::Choice;
+use trammel::papers::choice::Choice;
 use trammel::papers::join::{Count, join};
 use trammel::papers::reproduce::reproduce;
 use trammel::papers::{library, plots};

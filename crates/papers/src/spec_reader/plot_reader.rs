@@ -1,6 +1,6 @@
 //! Reads the figures over frame size or flows of a `paper.toml`.
 
-use super::{Reader, numbers};
+use super::reader::{Reader, numbers};
 use crate::spec::{Over, Plot, PlotPoint, PlotSeries, PlotSource, Spec};
 use trammel_core::label::Label;
 use trammel_scenario::tree::{Node, Value};

@@ -1,6 +1,6 @@
 //! Reads the streams of an experiment of a `paper.toml`.
 
-use super::{Reader, numbers};
+use super::reader::{Reader, numbers};
 use crate::spec::{Imposed, Streams};
 use trammel_scenario::tree::Value;
 use trammel_traffic::record::Protocol;

@@ -1,6 +1,6 @@
 //! Reads the tests of a device, and the transfers through devices, of an experiment of a `paper.toml`.
 
-use super::{Reader, numbers};
+use super::reader::{Reader, numbers};
 use crate::spec::{Device, Tested, Transfers};
 use trammel_bench::frames::{LEAST, MOST};
 use trammel_bench::procedures::FAMILY;

@@ -1,7 +1,7 @@
 //! Streams sent and received on this machine, by us and by other generators in turn.
 
 use super::{About, Found, OURS, plan, push, word};
-use crate::experiment::Choice;
+use crate::choice::Choice;
 use crate::spec::Streams;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use std::process::ExitCode;
 use trammel_core::time::Time;
-use trammel_papers::experiment::Choice;
+use trammel_papers::choice::Choice;
 use trammel_papers::library;
 use trammel_papers::reproduce::{Job, run as reproduce};
 use trammel_streams::peers::Peer;
