@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use trammel_traffic::link::ask::Test;
-use trammel_traffic::link::said::Said;
 use trammel_traffic::link::{Direction, Ended, Moment, Told, Wish};
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
 use trammel_traffic::record::{Flow, Protocol, Record};
 use trammel_traffic::signal::channel::Channel;
 use trammel_traffic::signal::key::Key;
+use trammel_traffic::signal::link::said::Said;
 use trammel_traffic::signal::message::{Count, Message};
 
 #[derive(Clone, Default)]

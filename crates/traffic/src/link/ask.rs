@@ -2,14 +2,14 @@
 
 use super::carriers::{Carrier, Stream};
 use super::counts::Counts;
-use super::said::Said;
 use super::talk::{Ended, Moment, talk};
-use super::{Direction, Wish};
 use crate::record::Protocol;
 use crate::send::session::{Error, Session};
 use crate::signal::channel::{Channel, Silence};
 use crate::signal::greet;
 use crate::signal::key::Key;
+use crate::signal::link::said::Said;
+use crate::signal::link::{Direction, Wish};
 use crate::signal::message::{Message, TOKEN_BYTES};
 use crate::signal::punch::punch;
 use std::io;

@@ -1,11 +1,12 @@
 //! What moves a stream's bytes: as many of TCP as get through or at a rate, and datagrams of UDP at theirs.
 
-use super::counts::{Counts, Told};
-use super::{Wish, nanos};
+use super::counts::Counts;
 use crate::pace::{Pace, Wait};
 use crate::record::Protocol;
 use crate::send::udp::{Mechanism, Udp};
 use crate::send::{self, Lane};
+use crate::signal::link::Told;
+use crate::signal::link::{Wish, nanos};
 use crate::stamp::Stamp;
 use crate::stream::{self, Departure, Late, Limits, Meter, Plan, Source};
 use std::io::{self, ErrorKind, Read, Write};

@@ -1,10 +1,10 @@
 //! The run of a test at one end: a thread for each stream, and a look at all of them each interval.
 
-use super::Wish;
 use super::carriers::{Course, Stream};
-use super::counts::Told;
-use super::said::Part;
 use crate::record::Protocol;
+use crate::signal::link::Told;
+use crate::signal::link::Wish;
+use crate::signal::link::said::Part;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};

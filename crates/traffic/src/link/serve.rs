@@ -2,12 +2,12 @@
 
 use super::carriers::{Carrier, Stream};
 use super::counts::Counts;
-use super::said::Said;
 use super::talk::{Ended, talk};
-use super::{Direction, Wish};
 use crate::record::Protocol;
 use crate::signal::channel::{Channel, Silence};
 use crate::signal::key::nonce;
+use crate::signal::link::said::Said;
+use crate::signal::link::{Direction, Wish};
 use crate::signal::message::{Message, TOKEN_BYTES};
 use crate::signal::punch::punch;
 use std::io::{self, ErrorKind};

@@ -1,12 +1,12 @@
 //! Both ends while a test runs: each tells the other what it counts, and learns what the other does.
 
 use super::carriers::Stream;
-use super::counts::Told;
 use super::run::{Ends, Seen, run};
-use super::said::{Part, Said};
-use super::{Wish, nanos};
 use crate::record::Protocol;
 use crate::signal::channel::{Channel, Silence};
+use crate::signal::link::Told;
+use crate::signal::link::said::{Part, Said};
+use crate::signal::link::{Wish, nanos};
 use crate::signal::message::Message;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -368,8 +368,8 @@ impl<'a> Talk<'a> {
 mod tests {
     use super::super::carriers::Carrier;
     use super::super::counts::Counts;
-    use super::super::tests::wish;
     use super::*;
+    use crate::signal::link::tests::wish;
     use std::net::{TcpListener, TcpStream, UdpSocket};
 
     #[test]

@@ -37,6 +37,7 @@ use super::crc::crc32c;
 use super::fields::{Fields, put_address, put_text};
 use super::{Entry, Session};
 use crate::record::{Flow, Instants, MOST_FLOWS, Protocol, Record};
+use crate::signal::message::MOST_BLOCK_BYTES;
 
 /// What every block begins with.
 pub const MAGIC: [u8; 4] = *b"TLOG";
@@ -54,6 +55,9 @@ pub const MOST_TEXT_BYTES: usize = 255;
 pub(super) const BASES_BYTES: usize = 16;
 /// The longest body that is written or read.
 pub const MOST_BODY_BYTES: usize = BASES_BYTES + MOST_RECORDS * RECORD_BYTES;
+
+// A block is one message to a log server.
+const _: () = assert!(HEAD_BYTES + MOST_BODY_BYTES == MOST_BLOCK_BYTES);
 
 /// Half the range of an instant's offset from its base.
 const HALF_OFFSET: i64 = 1 << 47;

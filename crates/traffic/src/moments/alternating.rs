@@ -20,16 +20,23 @@
 
 use super::renewal::{self, Counts};
 use super::{Numeric, Predicted, markov};
-use crate::sources::on_off::Bursts;
 use trammel_stats::arrivals::Spans;
 use trammel_stats::arrivals::modulated::Chain;
 
 /// Points of the numeric mean over gaps.
 const QUANTILES: u32 = 1000;
 
+/// The laws of bursts: of the periods of sending, of those of silence, and of the gaps between packets.
+#[derive(Clone, Copy)]
+pub(crate) struct Laws<'a> {
+    pub(crate) on: &'a Spans,
+    pub(crate) off: &'a Spans,
+    pub(crate) gaps: &'a Spans,
+}
+
 /// What bursts are like, but for their sizes.
-pub(crate) fn predicted(bursts: &Bursts) -> Predicted {
-    let Bursts { on, off, gaps, .. } = bursts;
+pub(crate) fn predicted(laws: Laws<'_>) -> Predicted {
+    let Laws { on, off, gaps } = laws;
     let means = || Some((on.mean_secs()?, off.mean_secs()?, gaps.mean_secs()?));
     let Some((mean_on, mean_off, mean_gap)) = means() else {
         return Predicted::default();
@@ -79,8 +86,8 @@ pub(crate) fn predicted(bursts: &Bursts) -> Predicted {
 }
 
 /// Which of these come of a numeric method.
-pub(crate) fn numeric(bursts: &Bursts) -> Numeric {
-    let Bursts { on, off, gaps, .. } = bursts;
+pub(crate) fn numeric(laws: Laws<'_>) -> Numeric {
+    let Laws { on, off, gaps } = laws;
     let mut all = [on, off, gaps].into_iter();
     Numeric {
         gaps: !renewal::is_exponential(on),
@@ -110,8 +117,8 @@ fn boundary_variance(on: &Spans, gaps: &Spans) -> Option<f64> {
 }
 
 /// IDC(t) at t = `secs`: closed where gaps and periods are all exponential, an interrupted Poisson process.
-pub(crate) fn dispersion(bursts: &Bursts, secs: f64) -> Option<f64> {
-    let Bursts { on, off, gaps, .. } = bursts;
+pub(crate) fn dispersion(laws: Laws<'_>, secs: f64) -> Option<f64> {
+    let Laws { on, off, gaps } = laws;
     if ![on, off, gaps].into_iter().all(renewal::is_exponential) {
         return None;
     }

@@ -1,10 +1,9 @@
 //! Messages of the signalling channel: their bytes, and what is wrong with those of others.
 
 use super::key::{NONCE_BYTES, PROOF_BYTES};
-#[cfg(target_os = "linux")]
-use crate::link::said::Said;
-use crate::log::block;
 use crate::record::{MOST_FLOWS, Protocol};
+#[cfg(target_os = "linux")]
+use crate::signal::link::said::Said;
 use crate::stream::Meter;
 
 /// The longest message, without its length; those of long texts and of blocks have limits of their own.
@@ -14,7 +13,7 @@ pub const MOST_TEXT_BYTES: usize = 255;
 /// The longest of the texts that may be long: the words of a flow, a part of what came of flows.
 pub const MOST_LONG_BYTES: usize = 4096;
 /// The longest block of a log.
-pub const MOST_BLOCK_BYTES: usize = block::HEAD_BYTES + block::MOST_BODY_BYTES;
+pub const MOST_BLOCK_BYTES: usize = 98_336;
 /// Bytes of a token.
 pub const TOKEN_BYTES: usize = 16;
 /// Bytes of the length before each message.

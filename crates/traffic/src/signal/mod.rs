@@ -38,6 +38,8 @@ pub mod greet;
 pub(crate) mod idle;
 pub mod key;
 #[cfg(target_os = "linux")]
+pub mod link;
+#[cfg(target_os = "linux")]
 pub mod listener;
 pub mod message;
 #[cfg(target_os = "linux")]

@@ -6,7 +6,8 @@
 use super::laws::lasting;
 use super::sizes::Sizes;
 use super::{Error, packets};
-use crate::moments::{Numeric, Predicted, alternating};
+use crate::moments::alternating::{self, Laws};
+use crate::moments::{Numeric, Predicted};
 use crate::stream::{Plan, Source};
 use trammel_core::time::Time;
 use trammel_stats::arrivals::Spans;
@@ -38,6 +39,14 @@ impl Bursts {
     pub fn sizes(&self) -> &Sizes {
         &self.sizes
     }
+
+    fn laws(&self) -> Laws<'_> {
+        Laws {
+            on: &self.on,
+            off: &self.off,
+            gaps: &self.gaps,
+        }
+    }
 }
 
 /// Whether anything is sent during `on` periods.
@@ -61,18 +70,18 @@ impl Source for Bursts {
         Predicted {
             mean_bytes: Some(self.sizes.mean()),
             size_cv: Some(self.sizes.cv()),
-            ..alternating::predicted(self)
+            ..alternating::predicted(self.laws())
         }
     }
 
     fn numeric(&self) -> Numeric {
         Numeric {
             sizes: self.sizes.cv() > 0.0,
-            ..alternating::numeric(self)
+            ..alternating::numeric(self.laws())
         }
     }
 
     fn dispersion(&self, secs: f64) -> Option<f64> {
-        alternating::dispersion(self, secs)
+        alternating::dispersion(self.laws(), secs)
     }
 }

@@ -1,6 +1,6 @@
 //! What ends say to each other for a test, as bytes: fields of fixed width, big-endian.
 
-use super::counts::{Told, WORDS};
+use super::told::{Told, WORDS};
 use super::{Direction, MOST_NAME_BYTES, MOST_STREAMS, Wish, nanos};
 use crate::record::Protocol;
 use crate::signal::message::TOKEN_BYTES;
