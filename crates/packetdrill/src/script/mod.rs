@@ -176,15 +176,3 @@ pub enum Expr {
     /// `name(a, b)`.
     Apply(String, Vec<Expr>),
 }
-
-impl Script {
-    /// Reads a script.
-    ///
-    /// # Errors
-    /// [`ReadError::Malformed`] where it is not in the language, [`ReadError::OutOfScope`] where it
-    /// uses what this crate does not model, such as UDP or fast open. The first of them in the
-    /// script's order.
-    pub fn read(text: &str) -> Result<Script, ReadError> {
-        parse::script(text)
-    }
-}

@@ -4,8 +4,20 @@ use super::cursor::Cursor;
 use super::{Action, Event, ReadError, Script, When};
 use super::{call, segment};
 
+impl Script {
+    /// Reads a script.
+    ///
+    /// # Errors
+    /// [`ReadError::Malformed`] where it is not in the language, [`ReadError::OutOfScope`] where it
+    /// uses what this crate does not model, such as UDP or fast open. The first of them in the
+    /// script's order.
+    pub fn read(text: &str) -> Result<Script, ReadError> {
+        script(text)
+    }
+}
+
 /// Reads a whole script.
-pub(super) fn script(text: &str) -> Result<Script, ReadError> {
+fn script(text: &str) -> Result<Script, ReadError> {
     let mut cursor = Cursor::new(text);
     let mut script = Script {
         options: Vec::new(),
