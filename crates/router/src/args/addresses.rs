@@ -325,7 +325,7 @@ mod tests {
     use super::super::definitions::{Definitions, address_info};
     use super::super::names::BuiltIn;
     use super::*;
-    use crate::graph::index::ElementNames;
+    use crate::args::element_names::ElementNames;
     use proptest::prelude::*;
 
     fn book() -> Definitions {

@@ -5,7 +5,7 @@ use super::machine_names::Machine;
 use super::names::{Named, Names, Space, TCP, UDP, parse_protocol};
 use super::numbers::int_prefix;
 use super::text::split_words;
-use crate::graph::index::ElementNames;
+use crate::args::element_names::ElementNames;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names defined in a configuration, by the compound they are defined in.

@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn tables_name_ports_and_protocols() {
         let book = super::super::definitions::Definitions::of(Machine::new(Arc::new(Small)));
-        let none = crate::graph::index::ElementNames::default();
+        let none = crate::args::element_names::ElementNames::default();
         let names = book.within("", &none);
         assert_eq!(parse_port("http", 6, &names), Ok(8080));
         assert_eq!(parse_port("www2", 6, &names), Ok(8080));
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn what_nobody_knows_is_told_by_name() {
-        let none = crate::graph::index::ElementNames::default();
+        let none = crate::args::element_names::ElementNames::default();
         let book = super::super::definitions::Definitions::of(Machine::new(Arc::new(Small)));
         let names = book.within("", &none);
         let told = |kind, text| unknown_name(kind, text, &names).unwrap_or_default();

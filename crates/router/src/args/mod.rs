@@ -9,6 +9,7 @@
 pub mod addresses;
 pub(crate) mod annotations;
 pub(crate) mod definitions;
+pub mod element_names;
 mod error;
 pub(crate) mod handler_call;
 pub(crate) mod kinds;

@@ -4,7 +4,7 @@ use super::super::Kind;
 use super::super::definitions::Definitions;
 use super::super::kinds::{U8, UINT};
 use super::*;
-use crate::graph::index::ElementNames;
+use crate::args::element_names::ElementNames;
 use proptest::prelude::*;
 
 const fn param(name: &'static str, need: Need, kind: Kind, default: &'static str) -> Param {

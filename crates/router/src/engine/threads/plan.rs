@@ -15,7 +15,7 @@ use crate::args::definitions::Definitions;
 use crate::args::{Args, Kind, Value};
 use crate::diagnostic::Diagnostics;
 use crate::engine::{ElementId, Node};
-use crate::graph::index::ElementNames;
+use crate::args::element_names::ElementNames;
 use crate::graph::processing::Mode;
 use crate::lang::{Connection, Flat};
 use std::collections::{BTreeMap, VecDeque};
