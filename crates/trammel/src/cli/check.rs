@@ -1,6 +1,7 @@
 //! `trammel check`: reads scenario files and shows every fault.
 
-use super::{explain, out};
+use super::explain::explain;
+use super::output::out;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -2,6 +2,7 @@
 
 use super::doc;
 use super::list::{self, Listed};
+use super::output::out;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
@@ -36,8 +37,7 @@ const NAMED: &[(&str, &str, &[Listed])] = &[
 ];
 
 /// The command with every name that an argument may be: for completions, which cannot ask.
-fn with_names() -> clap::Command {
-    let mut command = super::command();
+fn with_names(mut command: clap::Command) -> clap::Command {
     let mut add = |subcommand: &'static str, argument: &'static str, names: Vec<String>| {
         let taken = std::mem::take(&mut command);
         command = taken.mut_subcommand(subcommand, |subcommand| {
@@ -70,14 +70,15 @@ fn with_names() -> clap::Command {
     command
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    super::out(script(args.shell).trim_end())
+/// Writes the completions of `command`, which is the whole one.
+pub(super) fn run(args: &Args, command: clap::Command) -> anyhow::Result<ExitCode> {
+    out(script(command, args.shell).trim_end())
 }
 
 /// The completions of a shell.
-fn script(shell: Shell) -> String {
+fn script(command: clap::Command, shell: Shell) -> String {
     let mut text = Vec::new();
-    let mut command = with_names();
+    let mut command = with_names(command);
     clap_complete::generate(shell, &mut command, "trammel", &mut text);
     let mut text = String::from_utf8(text).expect("completions are text");
     if shell == Shell::Fish {
@@ -101,12 +102,14 @@ fn script(shell: Shell) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Cli;
     use super::*;
+    use clap::CommandFactory;
 
     #[test]
     fn every_shell_completes_variants_papers_elements_and_devices() {
         for shell in Shell::value_variants() {
-            let text = script(*shell);
+            let text = script(Cli::command(), *shell);
             let mut names = vec!["cubic", "tekala-2007", "epyc-7532", "fq_codel"];
             if cfg!(target_os = "linux") {
                 names.extend(["LookupIPRoute", "click-pc-2009"]);

@@ -1,6 +1,6 @@
 //! `trammel diverge`: where the simulator and the real kernel part.
 
-use super::out;
+use super::output::out;
 use anyhow::bail;
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! `trammel doc`: the reference of scenario files, or of one name in them, as Markdown.
 
 use super::list::Listed;
-use super::out;
+use super::output::out;
 use clap::ValueEnum;
 use std::fmt::Write;
 use std::process::ExitCode;

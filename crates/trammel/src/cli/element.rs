@@ -1,6 +1,7 @@
 //! What `trammel list elements` and `trammel doc element` say of the router's element classes.
 
-use super::{list::Row, out};
+use super::list::Row;
+use super::output::out;
 use serde_json::json;
 use std::fmt::Write;
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! `trammel estimate`: what a router or network function will do on a machine, and what limits it.
 
-use super::{beside, estimate_page, out};
+use super::output::out;
+use super::{beside, estimate_page};
 use anyhow::anyhow;
 use clap::Args as ClapArgs;
 use std::cell::Cell;

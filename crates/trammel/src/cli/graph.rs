@@ -1,6 +1,6 @@
 //! `trammel graph`: draws a configuration of the router.
 
-use super::out;
+use super::output::out;
 use clap::Args as ClapArgs;
 use std::process::ExitCode;
 use trammel_ground::whole_file;

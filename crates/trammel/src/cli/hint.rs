@@ -69,11 +69,13 @@ pub(super) fn shipped_files(arguments: Vec<OsString>) -> Vec<OsString> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Cli;
     use super::*;
+    use clap::CommandFactory;
 
     fn said(arguments: &[&str]) -> Option<String> {
         let arguments: Vec<_> = arguments.iter().map(OsString::from).collect();
-        file_without_command(&super::super::command(), &arguments)
+        file_without_command(&Cli::command(), &arguments)
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! and ITGSend, or ours with `--itg`. With `--native` a sender reads D-ITG's words and sends what they ask for to `trammel recv` in
 //! our own. Nobody guesses who the other end is.
 
-use super::{options, send as send_command};
+use super::send::outcome::{code, show};
+use super::{options, sizes};
 use anyhow::{anyhow, bail};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -220,17 +221,14 @@ pub(super) fn send(
     } else {
         itg::run(&asked.flows, &asked.logs, &job, &interrupted, &say)?
     };
-    send_command::show(&outcome, is_json)?;
+    show(&outcome, is_json)?;
     let was_interrupted = interrupted.load(Ordering::SeqCst);
     // Receivers of D-ITG do not tell what came: what can fail is seen here.
     let is_sent = outcome.flows.iter().all(|flow| flow.sent.fault.is_none());
     if !asked.is_native && is_sent && !was_interrupted {
         return Ok(ExitCode::from(trammel_ground::DONE));
     }
-    Ok(ExitCode::from(send_command::code(
-        &outcome,
-        was_interrupted,
-    )))
+    Ok(ExitCode::from(code(&outcome, was_interrupted)))
 }
 
 /// Sends the flows to a receiver of ours.
@@ -297,7 +295,7 @@ pub(super) struct RecvArgs {
     #[arg(long, value_name = "DIR", help_heading = "D-ITG", requires = "itg")]
     itg_logs: Option<PathBuf>,
     /// Most bytes of these logs together
-    #[arg(long, value_name = "SIZE", help_heading = "D-ITG", requires = "itg_logs", default_value = "10 GB", value_parser = super::send::bytes)]
+    #[arg(long, value_name = "SIZE", help_heading = "D-ITG", requires = "itg_logs", default_value = "10 GB", value_parser = sizes::parse)]
     quota: u64,
 }
 

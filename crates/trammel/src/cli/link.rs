@@ -1,6 +1,6 @@
 //! `trammel link`: what the path to a receiver carries, each second.
 
-use super::{durations, options};
+use super::{durations, options, sizes};
 use anyhow::anyhow;
 use std::io::Write;
 use std::path::PathBuf;
@@ -123,7 +123,7 @@ fn byte_count(text: &str) -> Result<u64, String> {
     match of_iperf3 {
         Some(count) if (1.0..=1e18).contains(&count) => Ok(count as u64),
         Some(_) => Err("it must be from 1 byte on".to_owned()),
-        None => super::send::bytes(text),
+        None => sizes::parse(text),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `trammel list`: the names that scenario files and commands may use.
 
-use super::out;
+use super::output::out;
 use clap::ValueEnum;
 use serde_json::json;
 use std::process::ExitCode;

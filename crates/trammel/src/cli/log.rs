@@ -1,6 +1,7 @@
 //! `trammel log`: keeps the logs of many senders and receivers.
 
-use super::{listen_at, options};
+use super::addresses::listen_at;
+use super::{options, sizes};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,7 +37,7 @@ pub(super) struct Args {
     #[arg(long, conflicts_with = "key")]
     no_key: bool,
     /// Most bytes of all logs of this run together; each file counts 4 KiB more
-    #[arg(long, value_name = "SIZE", default_value = "10 GB", value_parser = super::send::bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "10 GB", value_parser = sizes::parse)]
     quota: u64,
     /// Act as ITGLog: keep the logs of ITGSend and ITGRecv, and of `--itg` with `-L` or `-X`; D-ITG
     /// has no keys

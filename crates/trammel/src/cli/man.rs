@@ -1,5 +1,6 @@
 //! `trammel man`: the manual pages.
 
+use super::output::out;
 use clap_mangen::Man;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,8 +16,8 @@ pub(super) struct Args {
     dir: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let command = super::command();
+/// Writes the pages of `command`, which is the whole one.
+pub(super) fn run(args: &Args, command: clap::Command) -> anyhow::Result<ExitCode> {
     if let Some(dir) = &args.dir {
         std::fs::create_dir_all(dir)?;
         clap_mangen::generate_to(command, dir)?;
@@ -24,5 +25,5 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let mut page = Vec::new();
     Man::new(command).render(&mut page)?;
-    super::out(String::from_utf8(page)?.trim_end())
+    out(String::from_utf8(page)?.trim_end())
 }

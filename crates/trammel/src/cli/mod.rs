@@ -3,6 +3,8 @@
 //! Tables go to standard output; everything that is said to a person goes to standard error.
 
 #[cfg(target_os = "linux")]
+mod addresses;
+#[cfg(target_os = "linux")]
 mod bench;
 #[cfg(target_os = "linux")]
 mod beside;
@@ -23,6 +25,7 @@ mod element;
 #[cfg(target_os = "linux")]
 mod estimate;
 mod estimate_page;
+mod explain;
 mod fidelity;
 pub(crate) mod folder;
 #[cfg(target_os = "linux")]
@@ -39,6 +42,7 @@ mod list;
 mod log;
 mod man;
 mod options;
+mod output;
 mod packetdrill;
 mod paper;
 mod place;
@@ -49,13 +53,15 @@ mod router;
 mod run;
 #[cfg(target_os = "linux")]
 mod send;
+#[cfg(target_os = "linux")]
+mod sizes;
 mod sweep;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use std::io::{self, IsTerminal, Write};
+use explain::explain;
+use std::io::{self, Write};
 use std::process::ExitCode;
-use trammel_ground::{DONE, LACKS, Lacks, USAGE, Unwritable, say, stdout, tell};
-use trammel_scenario::ReadError;
+use trammel_ground::{DONE, USAGE, Unwritable, say, stdout};
 
 const EXIT_CODES: &str = "Exit codes:
   0    done
@@ -161,8 +167,8 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),
         Command::Compare(args) => compare::run(args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => man::run(&args),
+        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Man(args) => man::run(&args, Cli::command()),
     };
     let code = outcome.unwrap_or_else(|error| explain(&error));
     // What is still on its way may not arrive.
@@ -210,60 +216,12 @@ fn called_as() -> Option<String> {
     Some(name.to_str()?.to_owned())
 }
 
-/// An address and port to listen on; of a link's own address with its interface.
-#[cfg(target_os = "linux")]
-fn listen_at(text: &str) -> Result<std::net::SocketAddr, String> {
-    let help = "give ADDRESS:PORT or [IPv6]:PORT, of a link's own address with its interface, `[fe80::1%eth0]:PORT`";
-    trammel_io::reach::own(text, None).map_err(|why| format!("{why}; {help}"))
-}
-
-/// Shows `error` and returns its exit code.
-fn explain(error: &anyhow::Error) -> ExitCode {
-    if let Some(io) = error
-        .downcast_ref::<io::Error>()
-        .filter(|io| stdout::is_of_stdout(io))
-    {
-        if io.kind() == io::ErrorKind::BrokenPipe {
-            // The reader of our output has what it wanted.
-            return ExitCode::from(DONE);
-        }
-        say(&format!(
-            "error: standard output cannot be written: {io}; send it elsewhere, or give `-o DIR`"
-        ));
-        return ExitCode::from(USAGE);
-    }
-    let code = match error.downcast_ref::<ReadError>() {
-        Some(ReadError::Faults(problems)) => {
-            tell(&problems.render(is_coloured()));
-            return ExitCode::from(USAGE);
-        }
-        None if error.downcast_ref::<Lacks>().is_some() => LACKS,
-        _ => USAGE,
-    };
-    say(&format!("error: {error:#}"));
-    ExitCode::from(code)
-}
-
-/// Whether messages may have colours: on a terminal, unless `NO_COLOR` is set (no-color.org).
-fn is_coloured() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
-}
-
-/// Writes `text` and a line end to standard output.
-fn out(text: &str) -> anyhow::Result<ExitCode> {
-    writeln!(trammel_ground::stdout(), "{text}")?;
-    Ok(ExitCode::from(DONE))
-}
-
-/// The whole command, for completions and man pages.
-fn command() -> clap::Command {
-    Cli::command()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_arguments_are_consistent() {
-        super::command().debug_assert();
+        Cli::command().debug_assert();
     }
 }

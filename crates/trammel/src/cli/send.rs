@@ -2,22 +2,21 @@
 
 mod flows;
 mod orders;
+pub(super) mod outcome;
 
-use super::{durations, options};
+use super::{durations, options, sizes};
 use clap::ValueEnum;
+use outcome::{code, show};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use trammel_core::time::Time;
-use trammel_core::units::{Dimension, Quantity};
 use trammel_driver::guard::key;
 use trammel_ground::Lacks;
-use trammel_ground::{DONE, FAILED, INTERRUPTED, USAGE, print, say};
+use trammel_ground::say;
 use trammel_io::route::interface;
-use trammel_scenario::traffic::words::{Words, is_share, source};
-use trammel_stats::table::write_json;
+use trammel_scenario::traffic::words::{Words, source};
 use trammel_streams::log_file::LogTo;
-use trammel_streams::metrics;
 use trammel_streams::send;
 use trammel_streams::send::{Job, Outcome, resolve};
 use trammel_traffic::pace::Wait;
@@ -130,7 +129,7 @@ struct FlowArgs {
     #[arg(short = 'n', long, value_name = "N")]
     packets: Option<u64>,
     /// How many bytes of payload to send
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = sizes::parse)]
     bytes: Option<u64>,
     /// When to start
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = durations::parse)]
@@ -245,18 +244,6 @@ fn plain(args: &Args, mechanism: Option<Mechanism>) -> anyhow::Result<Option<Mec
         );
     }
     Ok(mechanism)
-}
-
-pub(super) fn bytes(text: &str) -> Result<u64, String> {
-    let wanted = [Dimension::Bytes, Dimension::Ratio];
-    let quantity = Quantity::parse_as(text, &wanted).map_err(|why| why.to_string())?;
-    if is_share(text) {
-        return Err("give a number of bytes, such as `64 KB`".to_owned());
-    }
-    if (1.0..=1e18).contains(&quantity.value) {
-        return Ok(quantity.value as u64);
-    }
-    Err("it must be from 1 byte on".to_owned())
 }
 
 impl FlowArgs {
@@ -404,46 +391,4 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         &outcome,
         interrupted.load(Ordering::SeqCst),
     )))
-}
-
-/// Shows what became of flows.
-pub(super) fn show(outcome: &Outcome, is_json: bool) -> anyhow::Result<()> {
-    if let Some(why) = &outcome.log_fault {
-        say(&warning(why));
-    }
-    print(shown(outcome, is_json)?.trim_end())?;
-    Ok(())
-}
-
-fn warning(log_fault: &str) -> String {
-    format!("warning: {log_fault}; the log lacks everything after that")
-}
-
-/// What is printed of flows.
-fn shown(outcome: &Outcome, json: bool) -> anyhow::Result<String> {
-    if json {
-        let mut tables = outcome.tables();
-        tables.extend(metrics::tables_of(&outcome.reports));
-        let mut bytes = Vec::new();
-        write_json(&tables, &mut bytes)?;
-        return Ok(String::from_utf8(bytes)?);
-    }
-    let mut text = outcome.text();
-    for report in &outcome.reports {
-        text += &metrics::text(report);
-    }
-    Ok(text)
-}
-
-/// The exit code of what became of flows. A log that could not be kept is an output that is not there.
-pub(super) fn code(outcome: &Outcome, is_interrupted: bool) -> u8 {
-    if is_interrupted {
-        INTERRUPTED
-    } else if outcome.log_fault.is_some() {
-        USAGE
-    } else if outcome.is_whole() {
-        DONE
-    } else {
-        FAILED
-    }
 }

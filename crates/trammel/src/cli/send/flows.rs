@@ -119,12 +119,11 @@ pub(super) fn batches(
 
 /// The words of the flow that the command line tells, as they were given but for its seed.
 pub(super) fn given(flow: &Planned) -> String {
-    let all = super::super::command().get_matches();
+    let command = <Args as clap::Args>::augment_args(clap::Command::new("send"));
+    // The name of the program stands before that of the command.
+    let given = command.get_matches_from(std::env::args_os().skip(1));
     let seed = format!("--seed={}", flow.stream.seed);
     let mut words = vec!["--to".to_owned(), script::quoted(&flow.to), seed];
-    let Some(given) = all.subcommand_matches("send") else {
-        return words.join(" ");
-    };
     for argument in Words::command().get_arguments() {
         let (id, Some(long)) = (argument.get_id().as_str(), argument.get_long()) else {
             continue;

@@ -1,8 +1,9 @@
 //! `trammel send --daemon` and `--from`: a sender that waits for orders, and who gives them.
 
 use super::flows::{self, Planned};
-use super::{code, shown, warning};
-use crate::cli::{listen_at, options};
+use super::outcome::{code, shown, warning};
+use crate::cli::addresses::listen_at;
+use crate::cli::options;
 use anyhow::anyhow;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;

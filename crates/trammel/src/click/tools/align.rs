@@ -1,7 +1,8 @@
 //! `click-align`: adds the `Align`s that machines without unaligned reads need.
 
+use super::configuration::{Source, tell, write_config};
+use super::end::{Done, code};
 use super::options::{COMMON, Tool, flag};
-use super::{Done, Source, code, tell, write_config};
 use std::process::ExitCode;
 use trammel_router::transform::align::{align, assertions};
 

@@ -1,7 +1,8 @@
 //! `click-combine`: puts several routers into one configuration.
 
+use super::configuration::{Source, tell, write_config};
+use super::end::{Done, Failed, code, fail};
 use super::options::{Given, Tool, flag, value};
-use super::{Done, Failed, Source, code, fail, tell, write_config};
 use std::process::ExitCode;
 use trammel_router::lang::archive::Member;
 use trammel_router::transform::combine::{Component, combine};

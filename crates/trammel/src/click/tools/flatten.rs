@@ -1,7 +1,8 @@
 //! `click-flatten`: prints a configuration without compounds, or what is in it.
 
+use super::configuration::{Source, write, write_config};
+use super::end::{Done, code};
 use super::options::{COMMON, Tool, flag};
-use super::{Done, Source, code, write, write_config};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 

@@ -1,6 +1,7 @@
 //! The command lines of the tools: long options may be shortened and put anywhere, as in Click's.
 
-use super::{Failed, is_definition};
+use super::end::Failed;
+use trammel_router::args::text::is_word;
 
 /// An option of a tool.
 pub(super) struct Opt {
@@ -205,6 +206,10 @@ impl Tool {
             _ => Err(format!("unrecognized option '--{name}'")),
         }
     }
+}
+/// Whether a word of the command line sets a variable.
+fn is_definition(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| is_word(name))
 }
 
 fn next<'a>(words: &mut impl Iterator<Item = &'a String>, option: &str) -> Result<String, String> {

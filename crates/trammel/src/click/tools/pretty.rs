@@ -1,7 +1,8 @@
 //! `click-pretty`: shows a configuration as a page, or as a graph for `dot`.
 
+use super::configuration::{Source, write};
+use super::end::{Done, code};
 use super::options::{COMMON, Tool, flag, value};
-use super::{Done, Source, code, write};
 use std::fmt::Write;
 use std::process::ExitCode;
 use trammel_router::diagram::{self, dot};

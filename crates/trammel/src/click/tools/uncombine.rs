@@ -1,7 +1,8 @@
 //! `click-uncombine`: takes one router out of a combination.
 
+use super::configuration::{Source, tell, write_config};
+use super::end::{Done, Failed, code, fail};
 use super::options::{Tool, value};
-use super::{Done, Failed, Source, code, fail, tell, write_config};
 use std::process::ExitCode;
 use trammel_router::transform::uncombine::uncombine;
 

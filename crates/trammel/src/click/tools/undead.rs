@@ -1,7 +1,8 @@
 //! `click-undead`: removes what no packet can pass.
 
+use super::configuration::{Source, tell, write_config};
+use super::end::{Done, Failed, code};
 use super::options::{COMMON, Tool, flag};
-use super::{Done, Failed, Source, code, tell, write_config};
 use std::process::ExitCode;
 use trammel_router::transform::undead::undead;
 

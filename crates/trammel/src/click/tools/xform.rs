@@ -1,7 +1,8 @@
 //! `click-xform`: replaces patterns of elements.
 
+use super::configuration::{Source, tell, write_config};
+use super::end::{Done, Failed, code};
 use super::options::{COMMON, Tool, flag, value};
-use super::{Done, Failed, Source, code, tell, write_config};
 use std::process::ExitCode;
 use trammel_router::lang;
 use trammel_router::transform::rewrite::{reversed, rewrite, rules};
