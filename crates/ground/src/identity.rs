@@ -6,7 +6,6 @@
 use crate::sha256;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::time::SystemTime;
 
 /// The file that runs, also where another one has taken its place meanwhile.
 const RUNNING: &str = "/proc/self/exe";
@@ -22,12 +21,23 @@ pub fn of_program() -> &'static str {
             std::env::current_exe()
         };
         file.and_then(|path| sha256::of_file(&path))
-            .unwrap_or_else(|_| {
-                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-                let now = now.unwrap_or_default().as_nanos();
-                format!("unknown {} {now}", std::process::id())
-            })
+            .unwrap_or_else(|_| unknown())
     })
+}
+
+/// A text that no other process has.
+#[cfg(not(target_family = "wasm"))]
+fn unknown() -> String {
+    use std::time::SystemTime;
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = now.unwrap_or_default().as_nanos();
+    format!("unknown {} {now}", std::process::id())
+}
+
+/// WebAssembly has neither processes nor a clock; nothing that it computes is kept for another one.
+#[cfg(target_family = "wasm")]
+fn unknown() -> String {
+    "WebAssembly".to_owned()
 }
 
 #[cfg(test)]

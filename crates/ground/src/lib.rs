@@ -5,6 +5,7 @@
 pub mod identity;
 pub mod machine;
 pub mod own_file;
+#[cfg_attr(target_family = "wasm", path = "progress_unseen.rs")]
 pub mod progress;
 mod say;
 pub mod sha256;

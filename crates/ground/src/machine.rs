@@ -31,8 +31,11 @@ pub fn processor() -> String {
     model.unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// Now, as `2026-01-31 23:59:59 UTC`.
+/// Now, as `2026-01-31 23:59:59 UTC`; WebAssembly has no clock.
 pub fn now() -> String {
+    if cfg!(target_family = "wasm") {
+        return "at an unknown time".to_owned();
+    }
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     date(since.map_or(0, |since| since.as_secs()))
 }

@@ -3,8 +3,13 @@
 //! The backend's coordinates are whole numbers, so the canvas has ten units a pixel. Fonts are generic
 //! and no text is measured with a system's fonts, so the bytes are the same everywhere.
 
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters_backend::text_anchor::{HPos, Pos, VPos};
+use plotters_backend::{
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, FontFamily,
+    FontTransform,
+};
+use plotters_svg::SVGBackend;
+use std::convert::Infallible;
 
 /// Units a pixel.
 const UNIT: f64 = 10.0;
@@ -13,10 +18,15 @@ const LETTER: f64 = 0.56;
 /// What plotters divides a font's size by when it writes it.
 const FONT_FACTOR: f64 = 1.24;
 
-pub(super) const INK: RGBColor = RGBColor(0x1b, 0x1d, 0x1f);
-pub(super) const MUTED: RGBColor = RGBColor(0x5c, 0x61, 0x66);
-pub(super) const GRID: RGBColor = RGBColor(0xe6, 0xe5, 0xe1);
-pub(super) const AXIS: RGBColor = RGBColor(0xa8, 0xaa, 0xac);
+/// A colour: red, green and blue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rgb(pub(super) u8, pub(super) u8, pub(super) u8);
+
+const WHITE: Rgb = Rgb(255, 255, 255);
+pub(super) const INK: Rgb = Rgb(0x1b, 0x1d, 0x1f);
+pub(super) const MUTED: Rgb = Rgb(0x5c, 0x61, 0x66);
+pub(super) const GRID: Rgb = Rgb(0xe6, 0xe5, 0xe1);
+pub(super) const AXIS: Rgb = Rgb(0xa8, 0xaa, 0xac);
 
 /// Half the height of a square that marks a point, in pixels.
 const MARKER: f64 = 2.7;
@@ -67,6 +77,100 @@ pub(super) enum Anchor {
     End,
 }
 
+/// How a shape is drawn.
+struct Pen {
+    colour: Rgb,
+    opacity: f64,
+    /// Units of the line; of a filled shape, nobody sees it.
+    width: u32,
+}
+
+impl Rgb {
+    fn stroke(self, width: f64) -> Pen {
+        Pen {
+            colour: self,
+            opacity: 1.0,
+            width: units(width) as u32,
+        }
+    }
+
+    fn fill(self, opacity: f64) -> Pen {
+        Pen {
+            colour: self,
+            opacity,
+            width: 1,
+        }
+    }
+
+    fn of_backend(self, alpha: f64) -> BackendColor {
+        let Rgb(red, green, blue) = self;
+        BackendColor {
+            alpha,
+            rgb: (red, green, blue),
+        }
+    }
+}
+
+impl BackendStyle for Pen {
+    fn color(&self) -> BackendColor {
+        self.colour.of_backend(self.opacity)
+    }
+
+    fn stroke_width(&self) -> u32 {
+        self.width
+    }
+}
+
+/// How a line of text is set; whoever shows the SVG lays out its letters.
+struct Lettering {
+    colour: Rgb,
+    /// Units of the font.
+    size: f64,
+    across: HPos,
+    is_upright: bool,
+}
+
+impl BackendTextStyle for Lettering {
+    type FontError = Infallible;
+
+    fn color(&self) -> BackendColor {
+        self.colour.of_backend(1.0)
+    }
+
+    fn size(&self) -> f64 {
+        self.size
+    }
+
+    fn transform(&self) -> FontTransform {
+        if self.is_upright {
+            FontTransform::Rotate270
+        } else {
+            FontTransform::None
+        }
+    }
+
+    fn anchor(&self) -> Pos {
+        Pos::new(self.across, VPos::Center)
+    }
+
+    fn family(&self) -> FontFamily<'_> {
+        FontFamily::SansSerif
+    }
+
+    fn layout_box(&self, _text: &str) -> Result<((i32, i32), (i32, i32)), Infallible> {
+        unreachable!("an SVG names its font and needs no layout")
+    }
+
+    fn draw<E, D: FnMut(i32, i32, BackendColor) -> Result<(), E>>(
+        &self,
+        _text: &str,
+        _at: BackendCoord,
+        _draw: D,
+    ) -> Result<Result<(), E>, Infallible> {
+        unreachable!("an SVG holds its text as text and draws no pixels")
+    }
+}
+
 pub(super) struct Canvas<'a> {
     backend: SVGBackend<'a>,
 }
@@ -113,14 +217,8 @@ impl Canvas<'_> {
     }
 
     /// A line through `points`, `width` pixels wide, in strokes and gaps of `dash` pixels.
-    pub(super) fn path(
-        &mut self,
-        points: &[(f64, f64)],
-        colour: RGBColor,
-        width: f64,
-        dash: &[i32],
-    ) {
-        let style = colour.stroke_width(units(width) as u32);
+    pub(super) fn path(&mut self, points: &[(f64, f64)], colour: Rgb, width: f64, dash: &[i32]) {
+        let style = colour.stroke(width);
         let strokes = if dash.is_empty() {
             vec![points.to_vec()]
         } else {
@@ -137,8 +235,8 @@ impl Canvas<'_> {
     }
 
     /// An area of `opacity` from 0 to 1.
-    pub(super) fn area(&mut self, points: &[(f64, f64)], colour: RGBColor, opacity: f64) {
-        let style = colour.mix(opacity).filled();
+    pub(super) fn area(&mut self, points: &[(f64, f64)], colour: Rgb, opacity: f64) {
+        let style = colour.fill(opacity);
         let points = points.iter().copied().map(place);
         let drawn = self.backend.fill_polygon(points, &style);
         drawn.expect("memory takes every write");
@@ -149,18 +247,19 @@ impl Canvas<'_> {
         &mut self,
         (x, y): (f64, f64),
         shape: usize,
-        colour: RGBColor,
+        colour: Rgb,
         is_hollow: bool,
     ) {
         let corners = SHAPES[shape % SHAPES.len()];
         if corners.is_empty() {
-            let (style, at) = (colour.filled(), place((x, y)));
-            let outline = colour.stroke_width(units(1.2) as u32);
+            let at = place((x, y));
             let drawn = if is_hollow {
                 let radius = units(2.8) as u32;
-                self.backend.draw_circle(at, radius, &outline, false)
+                let style = colour.stroke(1.2);
+                self.backend.draw_circle(at, radius, &style, false)
             } else {
                 let radius = units(3.0) as u32;
+                let style = colour.fill(1.0);
                 self.backend.draw_circle(at, radius, &style, true)
             };
             drawn.expect("memory takes every write");
@@ -185,7 +284,7 @@ impl Canvas<'_> {
         (x, y): (f64, f64),
         text: &str,
         size: f64,
-        colour: RGBColor,
+        colour: Rgb,
         anchor: Anchor,
     ) {
         self.text_turned((x, y), text, size, colour, anchor, false);
@@ -197,7 +296,7 @@ impl Canvas<'_> {
         at: (f64, f64),
         text: &str,
         size: f64,
-        colour: RGBColor,
+        colour: Rgb,
         anchor: Anchor,
         is_upright: bool,
     ) {
@@ -206,15 +305,12 @@ impl Canvas<'_> {
             Anchor::Middle => HPos::Center,
             Anchor::End => HPos::Right,
         };
-        let font = ("sans-serif", size * UNIT * FONT_FACTOR).into_font();
-        let font = if is_upright {
-            font.transform(FontTransform::Rotate270)
-        } else {
-            font
+        let style = Lettering {
+            colour,
+            size: size * UNIT * FONT_FACTOR,
+            across,
+            is_upright,
         };
-        let style = TextStyle::from(font)
-            .color(&colour)
-            .pos(Pos::new(across, VPos::Center));
         // Characters that XML forbids even when escaped.
         let text: String = text.chars().filter(|c| !c.is_control()).collect();
         let drawn = self.backend.draw_text(&text, &style, place(at));

@@ -4,11 +4,10 @@
 //! their own size, prints, and can be read aloud. The axis is logarithmic where values span decades.
 
 use super::axis::Scale;
-use super::canvas::{Anchor, Canvas, GRID, INK, MUTED, text_width};
+use super::canvas::{Anchor, Canvas, GRID, INK, MUTED, Rgb, text_width};
 use super::describe::{MOST, number};
 use super::markup::{badge, escape};
 use super::ticks::{group_thousands, tick_text, ticks};
-use plotters::style::RGBColor;
 use std::fmt::Write;
 use trammel_core::label::Label;
 use trammel_stats::table::format_float;
@@ -113,11 +112,11 @@ impl Axis {
 
 impl DotSeries {
     /// Shape and colour in a file.
-    fn look(&self, place: usize) -> (usize, RGBColor) {
+    fn look(&self, place: usize) -> (usize, Rgb) {
         let (red, green, blue) = COLOURS[place % COLOURS.len()];
         match self.label {
             Label::Published => (3, INK),
-            _ => (place % COLOURS.len(), RGBColor(red, green, blue)),
+            _ => (place % COLOURS.len(), Rgb(red, green, blue)),
         }
     }
     fn is_hollow(&self) -> bool {

@@ -4,10 +4,9 @@
 //! copied; colour is added to the number, never instead of it. The colours run from orange over neutral
 //! to blue, which every kind of colour vision tells apart.
 
-use super::canvas::{Anchor, Canvas, INK, MUTED, text_width};
+use super::canvas::{Anchor, Canvas, INK, MUTED, Rgb, text_width};
 use super::describe::number;
 use super::markup::{badge, escape};
-use plotters::style::RGBColor;
 use std::fmt::Write;
 use trammel_core::label::Label;
 use trammel_stats::table::format_float;
@@ -118,7 +117,7 @@ impl HeatMap {
                     let corners = [(x, y), (right, y), (right, bottom), (x, bottom)];
                     canvas.area(&corners, mix(t), 1.0);
                     let ink = if t.abs() > 0.6 {
-                        RGBColor(255, 255, 255)
+                        Rgb(255, 255, 255)
                     } else {
                         INK
                     };
@@ -231,10 +230,10 @@ fn short(v: f64) -> String {
     }
 }
 
-fn mix(t: f64) -> RGBColor {
+fn mix(t: f64) -> Rgb {
     let end = if t < 0.0 { LOW } else { HIGH };
     let part = |i: usize| (NEUTRAL[i] + (end[i] - NEUTRAL[i]) * t.abs()).round() as u8;
-    RGBColor(part(0), part(1), part(2))
+    Rgb(part(0), part(1), part(2))
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 //! From top to bottom: title (files only), legend, the y axis' title over the axis, plot, x axis. Level
 //! grid lines only; the y axis' title lies flat, so nobody turns their head.
 
-use super::canvas::{AXIS, Anchor, Canvas, GRID, INK, MUTED, SHAPES, text_width};
+use super::canvas::{AXIS, Anchor, Canvas, GRID, INK, MUTED, Rgb, SHAPES, text_width};
 use super::figure::{Drawn, Figure, Mark};
 use super::ticks::{mark_text, marks};
-use plotters::style::RGBColor;
 
 /// Points a series keeps: about one a pixel of the plot's width.
 pub(super) const POINTS: usize = 500;
@@ -21,15 +20,15 @@ const LINE: f64 = 20.0;
 
 /// The palette, after Okabe and Ito (2008), darkened where white paper asks for it. `--c0` … in
 /// `assets/report.css` are the same.
-const PALETTE: [RGBColor; 8] = [
-    RGBColor(0x00, 0x72, 0xb2),
-    RGBColor(0xd5, 0x5e, 0x00),
-    RGBColor(0x00, 0x8f, 0x68),
-    RGBColor(0xaa, 0x33, 0x77),
-    RGBColor(0xa8, 0x77, 0x00),
-    RGBColor(0x3a, 0x9b, 0xdc),
-    RGBColor(0x5b, 0x5b, 0x5b),
-    RGBColor(0x7f, 0x4f, 0xc9),
+const PALETTE: [Rgb; 8] = [
+    Rgb(0x00, 0x72, 0xb2),
+    Rgb(0xd5, 0x5e, 0x00),
+    Rgb(0x00, 0x8f, 0x68),
+    Rgb(0xaa, 0x33, 0x77),
+    Rgb(0xa8, 0x77, 0x00),
+    Rgb(0x3a, 0x9b, 0xdc),
+    Rgb(0x5b, 0x5b, 0x5b),
+    Rgb(0x7f, 0x4f, 0xc9),
 ];
 
 /// The dash patterns of the first and further rounds through the palette.

@@ -14,7 +14,6 @@ pub mod diagnose;
 mod faults;
 mod file;
 pub mod flow;
-#[cfg(target_os = "linux")]
 pub mod forwarding;
 pub mod hash;
 pub mod keys;

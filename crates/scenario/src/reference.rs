@@ -12,7 +12,6 @@ pub fn page() -> String {
 }
 
 /// The page of forwarding scenarios.
-#[cfg(target_os = "linux")]
 pub fn forwarding() -> String {
     page_of("Forwarding scenarios", super::forwarding::keys::SECTIONS)
 }

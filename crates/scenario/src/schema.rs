@@ -17,7 +17,6 @@ pub type Subject = (&'static str, &'static [&'static Section]);
 /// Every subject. A file without one is of the first.
 pub const SUBJECTS: &[Subject] = &[
     ("transport", keys::SECTIONS),
-    #[cfg(target_os = "linux")]
     (
         super::forwarding::SUBJECT,
         super::forwarding::keys::SECTIONS,

@@ -11,8 +11,10 @@ pub mod kinds;
 pub mod lacking;
 #[cfg(target_os = "linux")]
 pub mod link;
+#[cfg(target_os = "linux")]
 pub mod log_file;
 pub mod log_source;
+#[cfg(target_os = "linux")]
 pub mod log_store;
 pub mod metrics;
 pub mod page;

@@ -19,10 +19,11 @@ use trammel_io::netns::{Namespace, veth};
 use trammel_packet::batch::Packets;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
+use trammel_traffic::addresses::Side;
 use trammel_traffic::tester::ceiling;
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::schedule::Load;
-use trammel_traffic::tester::traffic::{Side, Stream, Traffic};
+use trammel_traffic::tester::traffic::{Stream, Traffic};
 use trammel_traffic::tester::{Direction, Plan, Tester, Threads};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;

@@ -8,9 +8,11 @@
 //! - A [`record`] is what became of one packet; logs are made of them, and the decoder counts them.
 #![forbid(unsafe_code)]
 
+pub mod addresses;
 pub mod apps;
 pub mod decode;
 pub mod echo;
+pub mod filler;
 pub mod frame;
 pub mod itg;
 #[cfg(target_os = "linux")]

@@ -17,13 +17,14 @@ use trammel_io::route::interface;
 use trammel_packet::batch::Packets;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
+use trammel_traffic::addresses::Side;
 use trammel_traffic::tester::observation::{
     Beside, DirectionSeen, Ipdv, LoadSeen, Observation, Stamps,
 };
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::schedule::Load;
 use trammel_traffic::tester::signature::{SIGNATURE_BYTES, Signature};
-use trammel_traffic::tester::traffic::{Bursts, Side, Stream, Traffic};
+use trammel_traffic::tester::traffic::{Bursts, Stream, Traffic};
 use trammel_traffic::tester::{Direction, Plan, Tester, Threads, ceiling};
 
 /// Where the payload of an untagged frame of IPv4 begins.

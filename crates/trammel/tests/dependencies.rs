@@ -143,7 +143,8 @@ const RULES: &[Rule] = &[
         &[
             "anyhow",
             "csv",
-            "plotters",
+            "plotters-backend",
+            "plotters-svg",
             "serde",
             "serde_json",
             "tempfile",
@@ -316,6 +317,12 @@ const RULES: &[Rule] = &[
             "trammel-workbench",
         ],
         &["anyhow", "csv", "thiserror"],
+    ),
+    (
+        // What needs no operating system, as a module for browsers and Node.
+        "trammel-wasm",
+        &["trammel-report", "trammel-scenario", "trammel-transport"],
+        &["serde_json"],
     ),
     (
         // The command line; thin.

@@ -399,8 +399,11 @@ fn add_harm(
     run.flows = harm::with_harm(&run.flows, &goodputs);
 }
 
-/// Does `work` in a pool of `threads` threads.
+/// Does `work` in a pool of `threads` threads; where there are none, as in WebAssembly, on the caller's own.
 fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
+    if cfg!(target_family = "wasm") {
+        return Ok(work());
+    }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
         .build();

@@ -7,7 +7,7 @@
 use std::net::IpAddr;
 use std::ops::Range;
 use trammel_packet::headers::checksum::Sum;
-use trammel_traffic::tester::traffic::Addresses;
+use trammel_traffic::addresses::Addresses;
 
 /// Bytes of the FCS, which frames in memory lack and sizes of frames count.
 pub const FCS: usize = 4;

@@ -12,7 +12,6 @@
 
 pub mod arrivals;
 pub mod bench;
-#[cfg(target_os = "linux")]
 pub mod beside;
 pub mod calibrate;
 pub mod chain;

@@ -2,17 +2,23 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::net::Ipv4Addr;
-use std::sync::{Arc, OnceLock};
-use trammel_io::interfaces::{self, Interface};
-use trammel_router::host::{InterfaceAddresses, MachineNames};
+use std::sync::Arc;
+use trammel_router::host::MachineNames;
+#[cfg(target_os = "linux")]
+use {
+    std::net::Ipv4Addr,
+    std::sync::OnceLock,
+    trammel_io::interfaces::{self, Interface},
+    trammel_router::host::InterfaceAddresses,
+};
 
 /// The longest table that is read: that of all registered services is shorter.
 const LONGEST: u64 = 4 << 20;
 
-/// This machine, its interfaces read once.
+/// This machine, its interfaces read once; only those of Linux are known.
 #[derive(Debug, Default)]
 struct Here {
+    #[cfg(target_os = "linux")]
     interfaces: OnceLock<Vec<Interface>>,
 }
 
@@ -21,6 +27,7 @@ pub fn here() -> Arc<dyn MachineNames> {
     Arc::new(Here::default())
 }
 
+#[cfg(target_os = "linux")]
 impl Here {
     fn find(&self, name: &str) -> Option<&Interface> {
         let read = || interfaces::interfaces().unwrap_or_default();
@@ -30,6 +37,7 @@ impl Here {
 }
 
 impl MachineNames for Here {
+    #[cfg(target_os = "linux")]
     fn interface(&self, name: &str) -> Option<InterfaceAddresses> {
         self.find(name).map(|one| InterfaceAddresses {
             ether: one.link.mac,
@@ -37,6 +45,7 @@ impl MachineNames for Here {
         })
     }
 
+    #[cfg(target_os = "linux")]
     fn gateway(&self, name: &str) -> Option<Ipv4Addr> {
         let index = self.find(name)?.link.index;
         interfaces::default_router(index).ok().flatten()

@@ -438,7 +438,7 @@ mod tests {
 
     #[test]
     fn nodes_are_told_apart_by_both_addresses_of_either_version() {
-        use trammel_traffic::tester::traffic::{Addresses, Side};
+        use trammel_traffic::addresses::{Addresses, Side};
         for (is_ipv6, sample) in [(false, sample()), (true, crate::samples::plain6())] {
             let to = Addresses::nodes(Side::Output, is_ipv6, 256);
             let nodes = frames::Nodes {

@@ -44,7 +44,6 @@ use trammel_report::Report;
 use trammel_report::kept::Shelf;
 use trammel_report::run::{self, Request, Status, Subject};
 use trammel_report::run_folder::RunInfo;
-use trammel_scenario::hash;
 use trammel_scenario::model::Engine;
 use trammel_scenario::traffic::{Point, Traffic, TrafficFile};
 use trammel_stats::table::Table;
@@ -325,7 +324,7 @@ fn measure_all(job: &Streams, request: &Request, shelf: &Shelf<Run>, outcome: &m
             progress.begin(seconds(point));
             let made = file.with_seed(point, seed, |traffic| {
                 // What another machine has measured is not what this one would.
-                let key = hash::digest(&(traffic.key(), &machine));
+                let key = trammel_scenario::hash::digest(&(traffic.key(), &machine));
                 if let Some(run) = shelf.find(&key) {
                     return Ok(run);
                 }

@@ -9,7 +9,7 @@ use trammel_core::time::Time;
 use trammel_cost::estimate::Ports as Links;
 use trammel_cost::residency::Locality;
 use trammel_router::diagnostic;
-use trammel_traffic::tester::traffic::Side;
+use trammel_traffic::addresses::Side;
 use trammel_workbench::arrivals::Pattern;
 use trammel_workbench::bench::{Bench as Workbench, Flows, Refused};
 use trammel_workbench::estimate::{Conditions, Error as Estimated};

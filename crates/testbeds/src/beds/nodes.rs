@@ -1,7 +1,7 @@
 //! Who sends to whom in a trial: addresses of RFC 2544, appendix C.2.2, and RFC 5180, §8, on all devices alike.
 
 use trammel_bench::testbed::{Protocol, Traffic};
-use trammel_traffic::tester::traffic::{Addresses, Side};
+use trammel_traffic::addresses::{Addresses, Side};
 
 /// Hosts of a network of 24 bits from node 2 on; two numbers without a common divisor, so that pairs of them differ.
 const SOURCES: u32 = 253;

@@ -3,8 +3,9 @@
 use super::nodes;
 use trammel_bench::testbed::{Modifier, Traffic, Unable};
 use trammel_core::time::Time;
+use trammel_traffic::addresses::Side;
 use trammel_traffic::tester::port::Port;
-use trammel_traffic::tester::traffic::{Bursts, Side, Stream, Traffic as Frames};
+use trammel_traffic::tester::traffic::{Bursts, Stream, Traffic as Frames};
 
 /// The frames from one side, on a line of `line_bps` bits a second; the error is why they cannot be sent.
 pub(super) fn frames_from(

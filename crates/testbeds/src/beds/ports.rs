@@ -27,11 +27,12 @@ use trammel_io::clock::monotonic_ns;
 use trammel_io::error::Error;
 use trammel_io::stamper::By;
 use trammel_stats::histogram::Histogram;
+use trammel_traffic::addresses::Side;
 use trammel_traffic::tester::observation::{DirectionSeen, Observation as Seen};
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::schedule::Load as Offered;
 use trammel_traffic::tester::timing::TimedBy;
-use trammel_traffic::tester::traffic::{Side, Traffic as Frames};
+use trammel_traffic::tester::traffic::Traffic as Frames;
 use trammel_traffic::tester::{Direction, Plan as Run, Tags, Tester, Threads};
 
 /// How long a device may take to answer for its addresses, and to let the first frame through.

@@ -13,10 +13,10 @@ use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_io::error::Error;
 use trammel_stats::table::{CellType, Table};
+use trammel_traffic::addresses::Side;
 use trammel_traffic::tester::ceiling::{self, Ceiling};
 use trammel_traffic::tester::observation::Stamps;
 use trammel_traffic::tester::port::Way;
-use trammel_traffic::tester::traffic::Side;
 use trammel_traffic::tester::{Tester, Threads};
 
 /// How long a trial of it is.

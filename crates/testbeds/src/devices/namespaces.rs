@@ -14,8 +14,8 @@ use trammel_bench::testbed::{Protocol, Traffic, Unable};
 use trammel_bench::trial::Failure;
 use trammel_io::error::{Error, Result};
 use trammel_io::netns::{Namespace, veth};
+use trammel_traffic::addresses::Side;
 use trammel_traffic::tester::port::{Port, Way};
-use trammel_traffic::tester::traffic::Side;
 
 /// The tester's interfaces.
 const ENDS: [&str; 2] = ["test-in", "test-out"];

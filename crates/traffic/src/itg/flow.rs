@@ -7,8 +7,8 @@
 use super::command::{Application, Codec, Command, Law, Metadata, Unit, Values};
 use super::signalling::head_length;
 use crate::apps;
+use crate::filler::Filler;
 use crate::record::{MOST_BYTES, Protocol};
-use crate::send::filler::Filler;
 use crate::sources::file::{self, Gaps, Lengths, Listed};
 use crate::sources::interrupted::Interrupted;
 use crate::sources::laws::Laws;

@@ -1,9 +1,9 @@
 //! Packets as messages of ICMP and ICMPv6: echo requests of ours, or what another's form makes of them.
 
 use super::carrier::{Carrier, Packet};
-use super::filler::Filler;
 use super::patience::Patience;
 use crate::echo::{self, Echo, HEAD_BYTES, HEADER_BYTES};
+use crate::filler::Filler;
 use crate::stamp::STAMP_BYTES;
 use crate::stream::{Meter, Stream};
 use std::fmt;

@@ -4,7 +4,6 @@ pub mod answers;
 mod carrier;
 pub mod choice;
 pub mod departures;
-pub mod filler;
 pub mod frames;
 pub mod icmp;
 mod lane;

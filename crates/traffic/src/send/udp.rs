@@ -1,8 +1,8 @@
 //! Packets as datagrams of UDP.
 
-use super::filler::Filler;
 use super::patience::Patience;
 use super::{Carrier, Packet, frames};
+use crate::filler::Filler;
 use crate::stamp::STAMP_BYTES;
 use crate::stream::Stream;
 use std::io;

@@ -277,8 +277,9 @@ mod tests {
     use super::super::course::Writer;
     use super::super::frame::Link;
     use super::super::schedule::Load;
-    use super::super::traffic::{Side, Stream};
+    use super::super::traffic::Stream;
     use super::*;
+    use crate::addresses::Side;
     use proptest::prelude::*;
     use trammel_core::rng::Rng;
 

@@ -310,8 +310,9 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::super::frame::payload;
-    use super::super::traffic::{Addresses, Side, Stream};
+    use super::super::traffic::Stream;
     use super::*;
+    use crate::addresses::{Addresses, Side};
 
     fn traffic(shares: &[u32], flows: u32) -> Traffic {
         let stream = |&share| Stream {

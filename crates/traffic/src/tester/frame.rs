@@ -260,8 +260,8 @@ static FILL_SUMS: [u16; MOST_BYTES as usize] = {
 
 #[cfg(test)]
 mod tests {
-    use super::super::traffic::Side;
     use super::*;
+    use crate::addresses::Side;
     use trammel_packet::headers::checksum::checksum;
 
     const LINK: Link = Link {

@@ -14,7 +14,8 @@
 //! use trammel_core::time::Time;
 //! use trammel_traffic::tester::port::{Port, Way};
 //! use trammel_traffic::tester::schedule::Load;
-//! use trammel_traffic::tester::traffic::{Side, Stream, Traffic};
+//! use trammel_traffic::addresses::Side;
+//! use trammel_traffic::tester::traffic::{Stream, Traffic};
 //! use trammel_traffic::tester::{Direction, Plan, Tester};
 //!
 //! let port = |name, side| Port::of_rfc2544(name, Way::AfPacket, side, false, true);

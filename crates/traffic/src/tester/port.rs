@@ -1,7 +1,7 @@
 //! A port of the tester: an interface, where it is, by what frames go, and who the tester is on that wire.
 
 use super::neighbours::Host;
-use super::traffic::{Addresses, Side};
+use crate::addresses::{Addresses, Side};
 use std::net::IpAddr;
 use std::sync::Arc;
 use trammel_io::afpacket::{self, AfPacket};

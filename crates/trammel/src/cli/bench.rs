@@ -40,7 +40,7 @@ use trammel_testbeds::profile::Wanted;
 use trammel_testbeds::{Job, journal, own_program, run as carry_out};
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::timing::TimedBy;
-use trammel_traffic::tester::traffic::Side;
+use trammel_traffic::addresses::Side;
 use trammel_traffic::tester::{Tester, Threads};
 use trammel_workbench::bench::{Bench as Workbench, Refused};
 use trammel_workbench::machines;

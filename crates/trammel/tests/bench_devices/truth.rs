@@ -15,11 +15,12 @@ use trammel_io::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verd
 use trammel_io::error::{Error, Result};
 use trammel_io::route::interface;
 use trammel_stats::histogram::Histogram;
+use trammel_traffic::addresses::{Addresses, Side};
 use trammel_traffic::tester::observation::DirectionSeen;
 use trammel_traffic::tester::port::Way;
 use trammel_traffic::tester::schedule::Load as Offered;
 use trammel_traffic::tester::timing::TimedBy;
-use trammel_traffic::tester::traffic::{Addresses, Side, Stream, Traffic as Frames};
+use trammel_traffic::tester::traffic::{Stream, Traffic as Frames};
 use trammel_traffic::tester::{Direction, Plan as Run, Tester};
 
 /// How often a trial is made that the machine may spoil.

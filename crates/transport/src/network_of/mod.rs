@@ -14,11 +14,15 @@ mod wireless;
 mod workload_of;
 
 pub use built::{Built, BuiltFlow, BuiltLink, BuiltWorkload};
-pub(crate) use flow_of::{Described, describe};
-pub(super) use flow_of::{rmem_max, with_buffers};
-pub(crate) use line::{BACK_QUEUE_PKTS, schedule};
-pub(crate) use path::{ACCESS_QUEUE_PKTS, base_delay};
-pub(crate) use ways::Ways;
+pub(super) use flow_of::with_buffers;
+// What a measurement of the same scenario sets up alike.
+#[cfg(target_os = "linux")]
+pub(crate) use {
+    flow_of::{Described, describe, rmem_max},
+    line::{BACK_QUEUE_PKTS, schedule},
+    path::{ACCESS_QUEUE_PKTS, base_delay},
+    ways::Ways,
+};
 
 use trammel_core::time::Time;
 use trammel_netsim::network::Network;

@@ -16,7 +16,8 @@ mod idle;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use trammel_io::clock;
+#[cfg(target_os = "linux")]
+use trammel_io::clock::pin;
 use trammel_packet::cpu::cycles;
 
 /// The share of a phase at its start that warms caches and is not looked at.
@@ -31,6 +32,12 @@ const IDLE: f64 = 0.7;
 const SLICES: usize = 4096;
 /// Slices of a phase without which it says nothing.
 const LEAST_SLICES: usize = 8;
+
+/// Binds the thread that calls it to a processor.
+#[cfg(not(target_os = "linux"))]
+fn pin(_processor: usize) -> Result<(), &'static str> {
+    Err("only Linux does so here")
+}
 
 /// How long to look.
 #[derive(Clone, Copy, Debug)]
@@ -146,7 +153,7 @@ pub fn measure<E: Send>(
     let has_failed = AtomicBool::new(false);
     let ends: Vec<AtomicU64> = (0..phases).map(|_| AtomicU64::new(0)).collect();
     let one = |who: usize| -> Result<Vec<(Vec<Slice>, bool)>, Error<E>> {
-        let made = clock::pin(processors[who])
+        let made = pin(processors[who])
             .map_err(|why| {
                 let processor = processors[who];
                 Error::Other(format!(

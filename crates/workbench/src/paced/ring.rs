@@ -167,17 +167,20 @@ impl Way {
     }
 
     /// The next frame of the stream, and when it is due, if that is by `now`: for rings that the kernel keeps.
+    #[cfg(target_os = "linux")]
     pub(crate) fn next_due(&self, now: u64) -> Option<(u64, u64)> {
         let due = self.due.get(self.next).filter(|due| **due <= now)?;
         Some((self.first_frame + self.next as u64, *due))
     }
 
     /// That frame has been handed to the kernel.
+    #[cfg(target_os = "linux")]
     pub(crate) fn pass(&mut self) {
         self.next += 1;
     }
 
     /// The kernel's ring had no room for so many of those, of which the last was due at `due`.
+    #[cfg(target_os = "linux")]
     pub(crate) fn lose(&mut self, count: u64, due: u64) {
         self.lost += count;
         self.last_lost = Some(due);
@@ -204,6 +207,7 @@ impl Way {
     }
 
     /// The last so many were not taken after all.
+    #[cfg(target_os = "linux")]
     pub(crate) fn take_back(&mut self, count: usize) {
         self.out.truncate(self.out.len() - count);
     }

@@ -7,10 +7,10 @@ use std::io::Read;
 use std::net::SocketAddr;
 use trammel_ground::Lacks;
 use trammel_io::{local, reach};
+use trammel_traffic::filler::Filler;
 use trammel_traffic::itg::command::{Command, Host};
 use trammel_traffic::itg::flow;
 use trammel_traffic::record::Protocol;
-use trammel_traffic::send::filler::Filler;
 use trammel_traffic::stream::{Meter, Stream};
 
 /// The longest file of payloads (`-Fp`), which is held in memory.
