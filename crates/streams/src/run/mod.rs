@@ -38,6 +38,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 #[cfg(target_os = "linux")]
 use trammel_ground::Lacks;
+#[cfg(target_os = "linux")]
 use trammel_ground::machine as this_machine;
 use trammel_ground::progress::Progress;
 use trammel_report::Report;
