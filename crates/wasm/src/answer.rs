@@ -23,11 +23,13 @@ const ENGINES: [Engine; 2] = [Engine::Predict, Engine::Simulate];
 /// - `error`: why the scenario or some of its runs failed; only where that is so. A scenario with a
 ///   fault has nothing else. Other files that a scenario names cannot be read.
 pub fn answer(text: &str) -> String {
-    carry_out(text).unwrap_or_else(error).to_string()
+    carry_out(text)
+        .unwrap_or_else(|why| error(&why))
+        .to_string()
 }
 
 /// The answer of a scenario that came to nothing.
-pub(crate) fn error(why: String) -> Value {
+pub(crate) fn error(why: &str) -> Value {
     json!({ "error": why })
 }
 

@@ -33,7 +33,7 @@ pub extern "C" fn trammel_run() -> usize {
     let input = locked(&INPUT);
     let json = match std::str::from_utf8(&input) {
         Ok(text) => answer(text),
-        Err(_) => error("the scenario is not text in UTF-8".to_owned()).to_string(),
+        Err(_) => error("the scenario is not text in UTF-8").to_string(),
     };
     let mut output = locked(&OUTPUT);
     *output = json.into_bytes();
