@@ -140,12 +140,12 @@ impl Status {
         if self.is_interrupted {
             let (all, made) = self.runs;
             let kept = if is_kept {
-                "kept; the same command goes on with them"
+                "kept; the same command resumes with them"
             } else {
-                "shown; with `-o DIR` they are kept, and the same command goes on with them"
+                "shown; with `-o DIR` they are kept, and the same command resumes with them"
             };
             say(&format!(
-                "interrupted: {made} of {all} runs are done and {kept}"
+                "interrupted: {made} of {all} runs are finished and {kept}"
             ));
         }
     }

@@ -48,7 +48,7 @@ fn tables_are_those_of_the_native_program() {
     let build = Command::new(env!("CARGO"))
         .current_dir(root())
         .env("CARGO_TARGET_DIR", &built)
-        .args(["build", "--quiet", "--locked", "--profile", "quick"])
+        .args(["build", "--quiet", "--locked"])
         .args(["--target", TARGET, "--package", "trammel-wasm"])
         .output()
         .expect("cargo starts");
@@ -71,7 +71,7 @@ fn tables_are_those_of_the_native_program() {
     let node = Command::new("node")
         .current_dir(root())
         .arg("crates/wasm/tests/first.mjs")
-        .arg(built.join(TARGET).join("quick/trammel_wasm.wasm"))
+        .arg(built.join(TARGET).join("debug/trammel_wasm.wasm"))
         .arg("examples/first.toml")
         .arg(&native)
         .output()
