@@ -44,12 +44,10 @@ fn every_example_checks_clean() {
             .is_some_and(|extension| extension == "toml")
         {
             let read = Description::read(&path, &Reading::default());
-            let file = match read.unwrap_or_else(|error| panic!("{error}")) {
-                Description::Transport(file) => file,
-                _ => {
-                    seen += 1;
-                    continue;
-                }
+            let Description::Transport(file) = read.unwrap_or_else(|error| panic!("{error}"))
+            else {
+                seen += 1;
+                continue;
             };
             for point in &file.points {
                 point

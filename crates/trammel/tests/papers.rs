@@ -1,8 +1,8 @@
 //! The papers come out as their verdicts say: what is predicted always, what is simulated with `--ignored`.
 
 use std::sync::atomic::AtomicBool;
-use trammel::papers::experiment;
 use trammel::papers::choice::Choice;
+use trammel::papers::experiment;
 use trammel::papers::join::{Count, join};
 use trammel::papers::reproduce::reproduce;
 use trammel::papers::{library, plots};

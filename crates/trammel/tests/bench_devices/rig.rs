@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trammel::testbeds::beds::built_device::BuiltDevice;
+use trammel::testbeds::beds::ports::{LONGEST_DELAY, Ports, Setting, Waits};
 use trammel::testbeds::devices::dut::Dut;
 use trammel::testbeds::devices::namespaces::{Home, Wish};
-use trammel::testbeds::beds::ports::{LONGEST_DELAY, Ports, Setting, Waits};
 use trammel_bench::frames::Sizes;
 use trammel_bench::testbed::{Observation, Plan, Testbed, Traffic};
 use trammel_bench::trial::Load;

@@ -1,12 +1,12 @@
 //! How a study goes on, on the terminal: a bar, runs that are kept as they come, and the interrupt passed on.
 
-use trammel_report::kept::KeptRuns;
 use crate::points::{Failure, Watch};
 use crate::run_tables::RunTables;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_ground::progress::Progress;
 use trammel_ground::say;
+use trammel_report::kept::KeptRuns;
 use trammel_report::run_folder::RunFolder;
 
 /// Watches a study.

@@ -12,10 +12,10 @@
 
 use super::wishes::{Wish, Wishes};
 use crate::args::definitions::Definitions;
+use crate::args::element_names::ElementNames;
 use crate::args::{Args, Kind, Value};
 use crate::diagnostic::Diagnostics;
 use crate::engine::{ElementId, Node};
-use crate::args::element_names::ElementNames;
 use crate::graph::processing::Mode;
 use crate::lang::{Connection, Flat};
 use std::collections::{BTreeMap, VecDeque};
