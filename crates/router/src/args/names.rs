@@ -1,7 +1,7 @@
 //! Names of addresses, ports and protocols: what they are names of, and who is asked.
 //!
 //! A name is first looked for among the definitions of the compound that the element lies in, then of those
-//! around it, then among [those that the machine knows](super::machine_names), then among the [`well_known`] ones.
+//! around it, then among those that the machine knows, then among the `well_known` ones.
 //! A number is always its own name.
 
 use super::addresses::{EtherAddress, Ip6Prefix, IpPrefix};

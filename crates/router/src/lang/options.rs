@@ -102,7 +102,7 @@ pub struct Options<'a> {
     /// The classes there are; `None` takes any name that is no element for a class, as the tools do.
     pub classes: Option<&'a dyn Classes>,
     /// Whether the file's own variables are replaced where `classes` is `None`; else they are kept
-    /// in [`Flat::definitions`].
+    /// in `Flat::definitions`.
     pub expand_definitions: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A table maps a prefix to a [`NextHop`], a number of 32 bits; the gateways and ports for which the
 //! numbers stand are kept beside it, once each ([`Routes`]). Every fast table consists of the routes in
-//! order ([`rib::Rib`]) and of a structure derived from them that answers lookups. A change repaints
+//! order (`rib::Rib`) and of a structure derived from them that answers lookups. A change repaints
 //! only the addresses of its prefix, from the routes inside it, so that a removal uncovers what lay below.
 //!
 //! | structure | elements | why |

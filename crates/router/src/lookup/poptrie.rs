@@ -41,7 +41,7 @@ pub struct Poptrie<A> {
 }
 
 impl<A: Address> Poptrie<A> {
-    /// An empty table whose root is indexed by `width` bits, at least [`SHORT`] and at most 24.
+    /// An empty table whose root is indexed by `width` bits, at least `SHORT` and at most 24.
     pub fn new(width: u8) -> Poptrie<A> {
         let width = width.clamp(SHORT, 24);
         Poptrie {
