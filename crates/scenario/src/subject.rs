@@ -43,22 +43,20 @@ impl Subject {
     }
 
     /// The subject of a file: the one that it names, or by its tables where it names none. A word that is no subject is
-    /// left to the reader of transport, whose keys tell it as a fault.
+    /// left to the reader of the one that its tables are of, whose keys tell it as a fault.
     pub(crate) fn of(root: &Node) -> Subject {
         let Some(table) = root.as_table() else {
             return Subject::Transport;
         };
+        let word = table.get("subject").and_then(|entry| entry.node.as_text());
+        let named = Subject::ALL
+            .into_iter()
+            .find(|one| word == Some(one.name()));
         let has = |key: &&str| table.get(key).is_some();
-        match table.get("subject") {
-            Some(entry) => {
-                let word = entry.node.as_text();
-                let named = Subject::ALL
-                    .into_iter()
-                    .find(|one| word == Some(one.name()));
-                named.unwrap_or(Subject::Transport)
-            }
-            None if ["server", "chain", "function"].iter().any(has) => Subject::Placement,
-            None => Subject::Transport,
-        }
+        named.unwrap_or(if ["server", "chain", "function"].iter().any(has) {
+            Subject::Placement
+        } else {
+            Subject::Transport
+        })
     }
 }

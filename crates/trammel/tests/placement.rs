@@ -411,11 +411,14 @@ fn functions_without_numbers_are_asked_of_the_estimator() {
 }
 
 #[test]
-fn another_command_says_whose_file_it_is() {
-    let output = trammel(&["run", &example()]);
+fn run_places_a_placement_file_and_refuses_engines_for_it() {
+    let run = trammel(&["run", &example()]);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    assert_eq!(run.stdout, trammel(&["place", &example()]).stdout);
+    let output = trammel(&["run", &example(), "--engine", "measure"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("run `trammel place "),
+        stderr(&output).contains("leave out `--engine`"),
         "{}",
         stderr(&output)
     );
