@@ -345,7 +345,7 @@ fn the_mechanism_is_chosen_by_the_rate_and_told_with_its_reason() {
             "and 5000 are wanted",
         ),
         (bursts, 1, "segments", "due together and alike"),
-        (&format!("{bursts} --by calls"), 1, "calls", "asked for"),
+        (&format!("{bursts} --by calls"), 1, "calls", "requested"),
         ("--rate 5000 --packets 50 -T tcp", 1, "tcp", "waits"),
         (
             "--rate 300kpps --packets 50 --threads 2 --flows 2",
