@@ -92,7 +92,7 @@ fn what_is_wrong_is_told_with_its_place() {
         ),
         (
             "[path]\nrate = '1 Mbit/s'\n[[stream]]\nrate = 1\nsize = 15",
-            "from 16 bytes",
+            "a payload has 16 bytes",
         ),
         (
             "[path]\nrate = '1 Mbit/s'\n[[stream]]\nrate = 1\ngap = 'cauchy'",
