@@ -55,6 +55,7 @@ use trammel_workbench::traffic::Traffic;
 const LEAVING: u64 = 4096;
 /// A share of frames below which it is not worth a note that they leave elsewhere.
 const FEW: f64 = 0.001;
+
 /// A forwarding file, and the engines that run it.
 #[derive(Debug)]
 pub struct Forwarding {
@@ -62,14 +63,6 @@ pub struct Forwarding {
     pub file: ForwardingFile,
     /// The engines of the command line; empty for the file's.
     pub engines: Vec<Engine>,
-}
-
-impl Outcome<'_> {
-    fn note(&mut self, text: String) {
-        if !self.notes.contains(&text) {
-            self.notes.push(text);
-        }
-    }
 }
 
 impl Described for Forwarding {
@@ -100,24 +93,16 @@ impl Described for Forwarding {
 }
 
 impl run::Outcome for Outcome<'_> {
-    fn status(&self) -> Status {
-        Status {
-            notes: self.notes.clone(),
-            failures: self.failures.clone(),
-            lacks: self.lacks.clone(),
-            is_lacking: !self.lacks.is_empty(),
-            runs: self.runs,
-            is_interrupted: self.is_interrupted,
-            ..Status::default()
-        }
+    fn status(&self) -> &Status {
+        &self.status
     }
 
-    fn tables(&self) -> Vec<Table> {
-        tables::all(self)
+    fn tables(&self) -> Vec<&Table> {
+        self.tables.iter().collect()
     }
 
-    fn report(&self, tables: &[Table], info: &RunInfo) -> Report {
-        report::report(self, tables, info)
+    fn report(&self, info: &RunInfo) -> Report {
+        report::report(self, info)
     }
 
     fn to_text(&self) -> String {
@@ -136,11 +121,8 @@ fn carry_out<'a>(
         file,
         machines: Vec::new(),
         cells: cells(file),
-        notes: Vec::new(),
-        failures: Vec::new(),
-        lacks: Vec::new(),
-        runs: (0, 0),
-        is_interrupted: false,
+        status: Status::default(),
+        tables: Vec::new(),
     };
     let (engines, is_asked) = match (job.engines.as_slice(), &file.first().engines) {
         ([], Some(of_file)) => (of_file.clone(), true),
@@ -158,8 +140,8 @@ fn carry_out<'a>(
                 outcome.machines.push(None);
                 let needs = [Engine::Predict, Engine::Simulate];
                 let text = format!("{error:#}");
-                if engines.iter().any(|e| needs.contains(e)) && !outcome.lacks.contains(&text) {
-                    outcome.lacks.push(text);
+                if engines.iter().any(|e| needs.contains(e)) {
+                    outcome.status.lack(text);
                 }
             }
             Err(error) => return Err(error),
@@ -172,10 +154,10 @@ fn carry_out<'a>(
             let text = format!(
                 "nothing is measured for `{name}`, which is not this machine; `machine = \"{HOST}\"` measures here"
             );
-            if !is_asked {
-                outcome.note(text);
-            } else if !outcome.lacks.contains(&text) {
-                outcome.lacks.push(text);
+            if is_asked {
+                outcome.status.lack(text);
+            } else {
+                outcome.status.note(text);
             }
         }
     }
@@ -184,8 +166,8 @@ fn carry_out<'a>(
     let is_modelled = engines.iter().any(|engine| models.contains(engine))
         && outcome.machines.iter().any(Option::is_some);
     let is_measured = engines.contains(&Engine::Measure) && file.points.iter().any(is_here);
-    if !is_modelled && !is_measured && !outcome.lacks.is_empty() {
-        let all = outcome.lacks.join("; ");
+    if !is_modelled && !is_measured && !outcome.status.lacks.is_empty() {
+        let all = outcome.status.lacks.join("; ");
         let (what, mend) = all
             .rsplit_once("; ")
             .unwrap_or((&all, "nothing can be run"));
@@ -202,7 +184,8 @@ fn carry_out<'a>(
     let cells = outcome.cells.iter();
     let made = cells
         .map(|cell| usize::from(cell.simulated.is_some()) + usize::from(cell.measured.is_some()));
-    outcome.runs = (outcome.cells.len() * asked, made.sum());
+    outcome.status.runs = (outcome.cells.len() * asked, made.sum());
+    outcome.tables = tables::all(&outcome);
     Ok(outcome)
 }
 
@@ -309,7 +292,7 @@ fn model(
             fail(outcome, at, error)?;
         }
     }
-    outcome.is_interrupted = request.interrupted.load(Ordering::SeqCst);
+    outcome.status.is_interrupted = request.interrupted.load(Ordering::SeqCst);
     about_undeclared(outcome);
     Ok(())
 }
@@ -372,7 +355,7 @@ fn measure_all(
     progress.expect(outcome.cells.len() as u64, outcome.cells.len() as f64);
     for at in 0..outcome.cells.len() {
         if request.interrupted.load(Ordering::SeqCst) {
-            outcome.is_interrupted = true;
+            outcome.status.is_interrupted = true;
             break;
         }
         let cell = &outcome.cells[at];
@@ -394,7 +377,7 @@ fn measure_all(
         if let Some(measured) = &found.measured
             && measured.pps > cell.line
         {
-            outcome.note(
+            outcome.status.note(
                 "throughputs measured above line rate are left out of the comparison: rings in memory have no link"
                     .to_owned(),
             );
@@ -464,7 +447,7 @@ fn fail(outcome: &mut Outcome<'_>, at: usize, error: Error) -> anyhow::Result<()
         "point `{}`, function `{}`, {} bytes: {why}",
         point.id, tested.name, cell.frame
     );
-    outcome.failures.push(text);
+    outcome.status.failures.push(text);
     Ok(())
 }
 
@@ -486,7 +469,7 @@ fn about_undeclared(outcome: &mut Outcome<'_>) {
         }
     }
     for note in notes {
-        outcome.note(note);
+        outcome.status.note(note);
     }
 }
 
@@ -506,7 +489,7 @@ fn about_lists(outcome: &mut Outcome<'_>, engines: &[Engine]) {
     lists.sort();
     lists.dedup();
     if !lists.is_empty() && !others.is_empty() {
-        outcome.note(format!(
+        outcome.status.note(format!(
             "{} {} predicted only: a list of operations cannot run",
             lists.join(", "),
             if lists.len() == 1 { "is" } else { "are" }
@@ -533,7 +516,7 @@ fn about_frames(outcome: &mut Outcome<'_>) -> anyhow::Result<()> {
         }
     }
     for note in notes {
-        outcome.note(note);
+        outcome.status.note(note);
     }
     Ok(())
 }

@@ -4,8 +4,10 @@ use super::live::Live;
 use super::row::Row;
 use super::search::Sought;
 use trammel_cost::machine::Machine;
+use trammel_report::run::Status;
 use trammel_scenario::forwarding::{ForwardingFile, Point, Tested};
 use trammel_scenario::model::Engine;
+use trammel_stats::table::Table;
 use trammel_workbench::estimate::At;
 use trammel_workbench::measure::Measured;
 
@@ -50,11 +52,6 @@ pub struct Outcome<'a> {
     /// The machine of each point, where there is one.
     pub(super) machines: Vec<Option<Machine>>,
     pub(super) cells: Vec<Cell>,
-    pub(super) notes: Vec<String>,
-    pub(super) failures: Vec<String>,
-    /// What the machine lacks for an engine that was asked for.
-    pub(super) lacks: Vec<String>,
-    /// Cells of engines that were to be made, and those that were.
-    pub(super) runs: (usize, usize),
-    pub(super) is_interrupted: bool,
+    pub(super) status: Status,
+    pub(super) tables: Vec<Table>,
 }

@@ -35,7 +35,8 @@ struct Part<'a> {
 }
 
 /// The whole report.
-pub(super) fn report(outcome: &Outcome<'_>, tables: &[Table], info: &RunInfo) -> Report {
+pub(super) fn report(outcome: &Outcome<'_>, info: &RunInfo) -> Report {
+    let tables = &outcome.tables;
     let compared = comparison::all(outcome);
     let parts = parts(outcome, &compared);
     let first = outcome.file.first();
@@ -131,8 +132,12 @@ fn of_engine(one: &Compared, label: Label) -> Option<f64> {
 
 fn throughput(outcome: &Outcome<'_>, compared: &[Compared], parts: &[Part<'_>]) -> Section {
     let mut blocks = Vec::new();
-    let notes = outcome.notes.iter().map(|note| (NoteKind::Info, note));
-    let failures = outcome.lacks.iter().chain(&outcome.failures);
+    let notes = outcome
+        .status
+        .notes
+        .iter()
+        .map(|note| (NoteKind::Info, note));
+    let failures = outcome.status.lacks.iter().chain(&outcome.status.failures);
     let failures = failures.map(|text| (NoteKind::Warning, text));
     for (kind, text) in notes.chain(failures) {
         blocks.push(Block::Note(Note {

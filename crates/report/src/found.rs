@@ -8,6 +8,7 @@ use trammel_ground::machine;
 use trammel_stats::table::Table;
 
 /// What a command without a scenario has found, for its folder.
+#[derive(Debug)]
 pub struct Found {
     /// What it is about.
     pub title: String,
@@ -28,13 +29,11 @@ pub struct Found {
 }
 
 /// Writes the folder: tables, files, and a page with all of them. Returns the page's path.
-pub fn write(mut folder: RunFolder, found: Found) -> anyhow::Result<PathBuf> {
+pub fn write(mut folder: RunFolder, found: &Found) -> anyhow::Result<PathBuf> {
     for (_, table) in &found.tables {
         folder.write_table(table)?;
     }
-    for (name, text) in &found.files {
-        folder.write(name, text.as_bytes())?;
-    }
+    found.write_files(&mut folder)?;
     let (scenario, scenario_text) = found.source.clone();
     let info = RunInfo {
         command: std::env::args().collect(),
@@ -50,33 +49,44 @@ pub fn write(mut folder: RunFolder, found: Found) -> anyhow::Result<PathBuf> {
 }
 
 impl Found {
+    /// Writes the files that are no tables.
+    pub fn write_files(&self, folder: &mut RunFolder) -> anyhow::Result<()> {
+        for (name, text) in &self.files {
+            folder.write(name, text.as_bytes())?;
+        }
+        Ok(())
+    }
+
     /// The page.
-    pub fn report(self, info: &RunInfo) -> Report {
-        let note = |text: String| {
+    pub fn report(&self, info: &RunInfo) -> Report {
+        let note = |text: &String| {
             // On the terminal the text says itself what it is.
             let (kind, text) = match text.strip_prefix("note: ") {
                 Some(rest) => (NoteKind::Info, rest.to_owned()),
-                None => (NoteKind::Warning, text),
+                None => (NoteKind::Warning, text.clone()),
             };
             Block::Note(Note { kind, text })
         };
-        let table = |(title, table): (&str, Table)| {
+        let table = |(title, table): &(&str, Table)| {
             Block::Table(TableView {
-                title: title.to_owned(),
-                table,
+                title: (*title).to_owned(),
+                table: table.clone(),
                 is_open: true,
             })
         };
-        let notes = self.notes.into_iter().map(note);
-        let tables = self.tables.into_iter().map(table);
+        let notes = self.notes.iter().map(note);
+        let tables = self.tables.iter().map(table);
         let subject = vec![("file".to_owned(), info.scenario.clone())];
         Report {
-            title: self.title,
+            title: self.title.clone(),
             question: self.question.to_owned(),
-            answer: self.answer,
+            answer: self.answer.clone(),
             sections: vec![Section {
                 heading: "Results".to_owned(),
-                blocks: notes.chain(self.charts).chain(tables).collect(),
+                blocks: notes
+                    .chain(self.charts.iter().cloned())
+                    .chain(tables)
+                    .collect(),
                 ..Section::default()
             }],
             provenance: provenance(info, subject),

@@ -1,4 +1,4 @@
-//! The one way in which a description of any subject is run.
+//! Runs a description of any subject.
 //!
 //! ```text
 //! begin the folder ─> find kept runs ─> carry out ─> say notes and failures ─> tables, files, page ─> exit code
@@ -65,15 +65,15 @@ pub trait Subject {
 /// What came of a description.
 pub trait Outcome {
     /// How it went.
-    fn status(&self) -> Status;
+    fn status(&self) -> &Status;
     /// The tables, in the order in which they are written.
-    fn tables(&self) -> Vec<Table>;
+    fn tables(&self) -> Vec<&Table>;
     /// Writes what the folder has besides tables and the page.
     fn write_files(&self, _out: &mut RunFolder) -> anyhow::Result<()> {
         Ok(())
     }
     /// The page.
-    fn report(&self, tables: &[Table], info: &RunInfo) -> Report;
+    fn report(&self, info: &RunInfo) -> Report;
     /// The answer, for a terminal without a folder; nothing where [`Outcome::to_text`] says it.
     fn answer(&self) -> Option<Answer> {
         None
@@ -95,10 +95,10 @@ pub struct Status {
     pub warnings: Vec<String>,
     /// Runs that failed, each with its point and why.
     pub failures: Vec<String>,
-    /// What the machine or this build lacks for an engine that was asked for, where no note says it.
+    /// What the machine or this build lacks for an engine that was asked for.
     pub lacks: Vec<String>,
-    /// Whether something is lacking.
-    pub is_lacking: bool,
+    /// Whether something is lacking that a note tells of.
+    pub has_noted_lack: bool,
     /// A verdict failed although every run was made.
     pub has_failed: bool,
     /// Runs that were to be made, and those that were.
@@ -108,12 +108,26 @@ pub struct Status {
 }
 
 impl Status {
+    /// Adds a note, once.
+    pub fn note(&mut self, text: String) {
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+
+    /// Adds what is lacking, once.
+    pub fn lack(&mut self, text: String) {
+        if !self.lacks.contains(&text) {
+            self.lacks.push(text);
+        }
+    }
+
     /// The exit code.
     fn code(&self) -> u8 {
         match self {
             _ if self.is_interrupted => INTERRUPTED,
             _ if self.has_failed || !self.failures.is_empty() => FAILED,
-            _ if self.is_lacking => LACKS,
+            _ if self.has_noted_lack || !self.lacks.is_empty() => LACKS,
             _ => DONE,
         }
     }
@@ -188,7 +202,7 @@ pub fn run<S: Subject>(subject: &S, request: &Request) -> anyhow::Result<ExitCod
             wall_s: BTreeMap::from([("engines".to_owned(), (computed_s * 1e3).round() / 1e3)]),
             interrupted: status.is_interrupted,
         };
-        let report = outcome.report(&tables, &info);
+        let report = outcome.report(&info);
         out.write_page(&report)?;
         let path = out.finish(&info)?;
         if !report.answer.sentence.is_empty() {
@@ -200,7 +214,7 @@ pub fn run<S: Subject>(subject: &S, request: &Request) -> anyhow::Result<ExitCod
     }
     let mut out = trammel_ground::stdout();
     if request.json {
-        write_json(&tables, &mut out)?;
+        write_json(tables, &mut out)?;
     } else if !is_written || outcome.is_always_shown() {
         write!(out, "{}", outcome.to_text())?;
     }

@@ -33,7 +33,7 @@ fn request() -> Request {
 fn modelled(text: &str) -> Vec<Compared> {
     let job = job(text, &[Engine::Predict, Engine::Simulate]);
     let outcome = carry_out(&job, &request()).expect("it runs");
-    assert!(outcome.failures.is_empty(), "{:?}", outcome.failures);
+    assert!(outcome.status.failures.is_empty(), "{:?}", outcome.status.failures);
     compared::all(&outcome)
 }
 
@@ -171,14 +171,14 @@ fn real_packets_do_what_simulated_ones_do() {
     );
     let job = job(&text, &[Engine::Simulate, Engine::Measure]);
     let outcome = carry_out(&job, &request()).expect("it runs");
-    if let Some(lack) = outcome.lacks.first() {
+    if let Some(lack) = outcome.status.lacks.first() {
         // A user without rights cannot make namespaces: said, not hidden. As root nothing is skipped.
         let user = std::fs::metadata("/proc/self").expect("Linux has it").uid();
         assert_ne!(user, 0, "{lack}");
         println!("skipped: {lack}");
         return;
     }
-    assert!(outcome.failures.is_empty(), "{:?}", outcome.failures);
+    assert!(outcome.status.failures.is_empty(), "{:?}", outcome.status.failures);
     let rows = compared::all(&outcome);
     let both = |metric| {
         let one = of(&rows, 0, metric);

@@ -19,6 +19,7 @@ use anyhow::Context;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use trammel_core::label::Label;
 use trammel_ground::Lacks;
@@ -66,6 +67,13 @@ pub struct Failure {
     pub seed: u64,
     /// Why.
     pub why: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { point, seed, why } = self;
+        write!(f, "point `{point}`, seed {seed}: {why}")
+    }
 }
 
 /// Samples over time of one entity in one run.

@@ -74,6 +74,7 @@ impl Watch for Terminal<'_> {
 pub struct Carried<'a> {
     file: &'a File,
     outcome: points::Outcome,
+    status: Status,
 }
 
 impl Subject for Transport {
@@ -120,32 +121,29 @@ impl Subject for Transport {
         for key in &outcome.keys {
             shelf.find(key);
         }
+        let status = Status {
+            notes: outcome.notes.clone(),
+            failures: outcome.failures.iter().map(Failure::to_string).collect(),
+            has_noted_lack: outcome.lacks.is_some(),
+            runs: outcome.runs,
+            is_interrupted: outcome.is_interrupted,
+            ..Status::default()
+        };
         Ok(Carried {
             file: &self.file,
             outcome,
+            status,
         })
     }
 }
 
 impl Outcome for Carried<'_> {
-    fn status(&self) -> Status {
-        let failure = |failure: &Failure| {
-            let Failure { point, seed, why } = failure;
-            format!("point `{point}`, seed {seed}: {why}")
-        };
-        Status {
-            notes: self.outcome.notes.clone(),
-            failures: self.outcome.failures.iter().map(failure).collect(),
-            // A note says what.
-            is_lacking: self.outcome.lacks.is_some(),
-            runs: self.outcome.runs,
-            is_interrupted: self.outcome.is_interrupted,
-            ..Status::default()
-        }
+    fn status(&self) -> &Status {
+        &self.status
     }
 
-    fn tables(&self) -> Vec<Table> {
-        self.outcome.tables().cloned().collect()
+    fn tables(&self) -> Vec<&Table> {
+        self.outcome.tables().collect()
     }
 
     fn write_files(&self, out: &mut RunFolder) -> anyhow::Result<()> {
@@ -166,7 +164,7 @@ impl Outcome for Carried<'_> {
         Ok(())
     }
 
-    fn report(&self, _: &[Table], info: &RunInfo) -> Report {
+    fn report(&self, info: &RunInfo) -> Report {
         let mut facts = subject(info);
         facts.extend(self.outcome.facts.clone());
         report(self.file, &self.outcome, provenance(info, facts))

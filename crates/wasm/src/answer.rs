@@ -6,7 +6,7 @@ use trammel_report::Provenance;
 use trammel_scenario::model::Engine;
 use trammel_scenario::{File, ReadError};
 use trammel_transport::answer::{answer as conclusion, report};
-use trammel_transport::points::{Failure, Outcome, RunOptions, Unwatched, run_points};
+use trammel_transport::points::{Outcome, RunOptions, Unwatched, run_points};
 use trammel_transport::refusals::reading;
 
 /// What the scenario is called in messages and in the report.
@@ -69,10 +69,8 @@ fn refusal(why: ReadError) -> String {
 
 /// Why runs failed, a line each.
 fn failed(outcome: &Outcome) -> Option<String> {
-    let lines = outcome.failures.iter().map(|failure| {
-        let Failure { point, seed, why } = failure;
-        format!("{NAME}, point `{point}`, seed {seed}: {why}")
-    });
+    let failures = outcome.failures.iter();
+    let lines = failures.map(|failure| format!("{NAME}, {failure}"));
     let lines: Vec<_> = lines.collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

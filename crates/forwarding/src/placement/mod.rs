@@ -30,17 +30,28 @@ pub struct Placement {
 }
 
 /// A placement with what its simulated cores met.
-pub struct Answer<'a> {
+struct Answer<'a> {
     file: &'a PlacementFile,
-    is_kubernetes: bool,
     outcome: Outcome,
     /// For each replica, what each of its cores met.
     seen: Vec<Vec<Seen>>,
 }
 
+/// All that is told of a placement.
+#[derive(Debug)]
+pub struct Placed {
+    status: Status,
+    found: Found,
+    is_kubernetes: bool,
+}
+
+/// The files that say where each chain runs.
+const TEXT: &str = "placement.txt";
+const KUBERNETES: &str = "kubernetes.yaml";
+
 impl Subject for Placement {
     type Run = ();
-    type Outcome<'a> = Answer<'a>;
+    type Outcome<'a> = Placed;
 
     fn name(&self) -> &str {
         &self.file.name
@@ -54,58 +65,39 @@ impl Subject for Placement {
         BTreeSet::from([self.file.seed])
     }
 
-    fn carry_out<'a>(
-        &'a self,
-        _: &Request,
-        _: &Shelf<()>,
-        _: Option<PathBuf>,
-    ) -> anyhow::Result<Answer<'a>> {
+    fn carry_out(&self, _: &Request, _: &Shelf<()>, _: Option<PathBuf>) -> anyhow::Result<Placed> {
         let file = &self.file;
         match place(&file.problem) {
-            Ok(outcome) => Ok(poll(self, outcome)),
+            Ok(outcome) => Ok(poll(file, outcome).placed(self.is_kubernetes)),
             Err(Refusal::Faults(faults)) => Err(file.refuse(faults).into()),
             Err(refusal) => anyhow::bail!("{}: {refusal}", file.name),
         }
     }
 }
 
-impl run::Outcome for Answer<'_> {
-    fn status(&self) -> Status {
-        let notes = self.notes();
-        let of = |kind: &str| {
-            let found = notes.iter().filter_map(|text| text.strip_prefix(kind));
-            found.map(str::to_owned).collect()
-        };
-        Status {
-            notes: of("note: "),
-            warnings: of("warning: "),
-            has_failed: !self.losing().is_empty(),
-            runs: (1, 1),
-            ..Status::default()
-        }
+impl run::Outcome for Placed {
+    fn status(&self) -> &Status {
+        &self.status
     }
 
-    fn tables(&self) -> Vec<Table> {
-        self.all_tables()
+    fn tables(&self) -> Vec<&Table> {
+        self.found.tables.iter().map(|(_, table)| table).collect()
     }
 
     fn write_files(&self, out: &mut RunFolder) -> anyhow::Result<()> {
-        for (name, text) in self.found().files {
-            out.write(name, text.as_bytes())?;
-        }
-        Ok(())
+        self.found.write_files(out)
     }
 
-    fn report(&self, _: &[Table], info: &RunInfo) -> Report {
-        self.found().report(info)
+    fn report(&self, info: &RunInfo) -> Report {
+        self.found.report(info)
     }
 
     fn to_text(&self) -> String {
-        if self.is_kubernetes {
-            format!("{}\n", kubernetes::resources(self).trim_end())
-        } else {
-            format!("{}\n", self.text().trim_end())
-        }
+        let shown = if self.is_kubernetes { KUBERNETES } else { TEXT };
+        let files = self.found.files.iter();
+        let text = files.filter(|(name, _)| *name == shown);
+        text.map(|(_, text)| format!("{}\n", text.trim_end()))
+            .collect()
     }
 
     fn is_always_shown(&self) -> bool {
@@ -113,8 +105,7 @@ impl run::Outcome for Answer<'_> {
     }
 }
 
-fn poll(placement: &Placement, outcome: Outcome) -> Answer<'_> {
-    let file = &placement.file;
+fn poll(file: &PlacementFile, outcome: Outcome) -> Answer<'_> {
     let cores = outcome.costs.iter().map(|cost| u64::from(cost.cores)).sum();
     let replicas = outcome.placement.placed.iter().zip(&outcome.costs);
     let seen = replicas.map(|(placed, cost)| {
@@ -126,7 +117,6 @@ fn poll(placement: &Placement, outcome: Outcome) -> Answer<'_> {
     Answer {
         seen: seen.collect(),
         file,
-        is_kubernetes: placement.is_kubernetes,
         outcome,
     }
 }
@@ -141,6 +131,26 @@ impl Answer<'_> {
             _ => format!("at least {} are needed", self.outcome.bound.servers),
         };
         format!("{used} {servers} carry all chains; {least}.")
+    }
+
+    fn placed(&self, is_kubernetes: bool) -> Placed {
+        let found = self.found();
+        let of = |kind: &str| {
+            let texts = found.notes.iter();
+            let of_kind = texts.filter_map(|text| text.strip_prefix(kind));
+            of_kind.map(str::to_owned).collect()
+        };
+        Placed {
+            status: Status {
+                notes: of("note: "),
+                warnings: of("warning: "),
+                has_failed: !self.losing().is_empty(),
+                runs: (1, 1),
+                ..Status::default()
+            },
+            found,
+            is_kubernetes,
+        }
     }
 
     /// All that a folder gets.
@@ -159,10 +169,10 @@ impl Answer<'_> {
             },
             notes: self.notes(),
             charts: charts::of(&self.servers(), &self.replicas()),
-            tables: headings.into_iter().zip(self.all_tables()).collect(),
+            tables: headings.into_iter().zip(self.tables()).collect(),
             files: vec![
-                ("placement.txt", self.text()),
-                ("kubernetes.yaml", kubernetes::resources(self)),
+                (TEXT, self.text()),
+                (KUBERNETES, kubernetes::resources(self)),
             ],
             source: (self.file.name.clone(), self.file.text().to_owned()),
         }

@@ -7,7 +7,7 @@ use trammel_stats::table::{Cell, CellType, Table};
 
 impl Answer<'_> {
     /// Every table.
-    pub(super) fn all_tables(&self) -> Vec<Table> {
+    pub(super) fn tables(&self) -> Vec<Table> {
         vec![
             self.summary(),
             self.servers(),

@@ -67,14 +67,6 @@ pub struct Simulation {
     pub path: PathCounts,
 }
 
-impl Outcome<'_> {
-    fn note(&mut self, text: &str) {
-        if !self.notes.iter().any(|note| note == text) {
-            self.notes.push(text.to_owned());
-        }
-    }
-}
-
 impl Subject for Streams {
     type Run = Run;
     type Outcome<'a> = Outcome<'a>;
@@ -102,24 +94,16 @@ impl Subject for Streams {
 }
 
 impl run::Outcome for Outcome<'_> {
-    fn status(&self) -> Status {
-        Status {
-            notes: self.notes.clone(),
-            failures: self.failures.clone(),
-            lacks: self.lacks.clone(),
-            is_lacking: !self.lacks.is_empty(),
-            runs: self.runs,
-            is_interrupted: self.is_interrupted,
-            ..Status::default()
-        }
+    fn status(&self) -> &Status {
+        &self.status
     }
 
-    fn tables(&self) -> Vec<Table> {
-        tables::all(self)
+    fn tables(&self) -> Vec<&Table> {
+        self.tables.iter().collect()
     }
 
-    fn report(&self, tables: &[Table], info: &RunInfo) -> Report {
-        report::report(self, tables, info)
+    fn report(&self, info: &RunInfo) -> Report {
+        report::report(self, info)
     }
 
     fn to_text(&self) -> String {
@@ -146,11 +130,8 @@ fn carry_out_with<'a>(
     let mut outcome = Outcome {
         file,
         ran: Vec::new(),
-        notes: Vec::new(),
-        failures: Vec::new(),
-        lacks: Vec::new(),
-        runs: (0, 0),
-        is_interrupted: false,
+        status: Status::default(),
+        tables: Vec::new(),
     };
     predict_all(&engines, &mut outcome);
     if engines.contains(&Engine::Simulate) {
@@ -159,13 +140,14 @@ fn carry_out_with<'a>(
     if engines.contains(&Engine::Measure) {
         measure_all(job, request, shelf, &mut outcome);
     }
-    outcome.is_interrupted = request.interrupted.load(Ordering::SeqCst);
+    outcome.status.is_interrupted = request.interrupted.load(Ordering::SeqCst);
     let each: usize = file.points.iter().map(|point| point.seeds().count()).sum();
     let asked = [Engine::Simulate, Engine::Measure];
     let asked = asked.iter().filter(|one| engines.contains(one)).count();
     let ran = outcome.ran.iter();
     let made = ran.map(|one| one.simulated.len() + one.measured.len());
-    outcome.runs = (each * asked, made.sum());
+    outcome.status.runs = (each * asked, made.sum());
+    outcome.tables = tables::all(&outcome);
     Ok(outcome)
 }
 
@@ -291,12 +273,13 @@ fn simulate_all(
     for ((at, repeat, seed), made) in runs.into_iter().zip(made) {
         match made {
             Made::Run(run) => {
-                run.notes().for_each(|note| outcome.note(note));
+                run.notes()
+                    .for_each(|note| outcome.status.note(note.to_owned()));
                 outcome.ran[at].simulated.push((repeat, *run));
             }
             Made::Failed(why) => {
                 let text = format!("point `{}`, seed {seed}: {why}", file.points[at].id);
-                outcome.failures.push(text);
+                outcome.status.failures.push(text);
             }
             Made::LeftOut => {}
         }
@@ -340,12 +323,16 @@ fn measure_all(job: &Streams, request: &Request, shelf: &Shelf<Run>, outcome: &m
             progress.ended(seconds(point));
             match made.map_err(anyhow::Error::from).and_then(|made| made) {
                 Ok(run) => {
-                    run.notes().for_each(|note| outcome.note(note));
+                    run.notes()
+                        .for_each(|note| outcome.status.note(note.to_owned()));
                     outcome.ran[at].measured.push((repeat, run));
                 }
                 Err(why) if why.downcast_ref::<Lacks>().is_some() => {
                     // It is lacking at every point.
-                    outcome.lacks.push(format!("nothing is measured: {why:#}"));
+                    outcome
+                        .status
+                        .lacks
+                        .push(format!("nothing is measured: {why:#}"));
                     progress.finish();
                     return;
                 }
@@ -354,7 +341,7 @@ fn measure_all(job: &Streams, request: &Request, shelf: &Shelf<Run>, outcome: &m
                         "point `{}`, seed {seed}, is not measured: {why:#}",
                         point.id
                     );
-                    outcome.failures.push(text);
+                    outcome.status.failures.push(text);
                 }
             }
         }
@@ -364,5 +351,5 @@ fn measure_all(job: &Streams, request: &Request, shelf: &Shelf<Run>, outcome: &m
 #[cfg(not(target_os = "linux"))]
 fn measure_all(_: &Streams, _: &Request, _: &Shelf<Run>, outcome: &mut Outcome<'_>) {
     let text = "nothing is measured: namespaces need Linux; `--engine predict,simulate` runs here";
-    outcome.lacks.push(text.to_owned());
+    outcome.status.lacks.push(text.to_owned());
 }

@@ -3,8 +3,10 @@
 use super::offered::Moment;
 use super::queueing::{Passage, Queueing};
 use super::runs::Run;
+use trammel_report::run::Status;
 use trammel_scenario::model::Engine;
 use trammel_scenario::traffic::TrafficFile;
+use trammel_stats::table::Table;
 
 /// What theory says.
 #[derive(Debug)]
@@ -45,14 +47,8 @@ pub struct Outcome<'a> {
     pub file: &'a TrafficFile,
     /// By point.
     pub ran: Vec<Ran>,
-    /// What a reader has to know.
-    pub notes: Vec<String>,
-    /// What went wrong.
-    pub failures: Vec<String>,
-    /// What the machine lacks for an engine that was asked for.
-    pub lacks: Vec<String>,
-    /// Runs that were to be made, and those that were.
-    pub runs: (usize, usize),
-    /// Whether not everything was done.
-    pub is_interrupted: bool,
+    /// How it went.
+    pub status: Status,
+    /// Its tables.
+    pub tables: Vec<Table>,
 }

@@ -15,7 +15,8 @@ use trammel_stats::table::{Table, format_float};
 const DIGITS: usize = 3;
 
 /// The whole report.
-pub(super) fn report(outcome: &Outcome<'_>, tables: &[Table], info: &RunInfo) -> Report {
+pub(super) fn report(outcome: &Outcome<'_>, info: &RunInfo) -> Report {
+    let tables = &outcome.tables;
     let first = outcome.file.first();
     let title = match first.title.as_str() {
         "" => outcome.file.name.clone(),
@@ -26,8 +27,12 @@ pub(super) fn report(outcome: &Outcome<'_>, tables: &[Table], info: &RunInfo) ->
         .clone()
         .unwrap_or_else(|| "What becomes of these streams over this path?".to_owned());
     let mut blocks = Vec::new();
-    let notes = outcome.notes.iter().map(|note| (NoteKind::Info, note));
-    let failures = outcome.lacks.iter().chain(&outcome.failures);
+    let notes = outcome
+        .status
+        .notes
+        .iter()
+        .map(|note| (NoteKind::Info, note));
+    let failures = outcome.status.lacks.iter().chain(&outcome.status.failures);
     let failures = failures.map(|text| (NoteKind::Warning, text));
     for (kind, text) in notes.chain(failures) {
         blocks.push(Block::Note(Note {

@@ -152,7 +152,7 @@ impl Shown<'_> {
         let charts = functions.and_then(estimate_page::chart);
         let page = found::write(
             folder,
-            Found {
+            &Found {
                 title: format!("Estimate of {files}"),
                 question: "What will it do on this machine, and what limits it?",
                 answer,
