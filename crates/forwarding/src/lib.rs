@@ -27,7 +27,8 @@ use outcome::{Cell, Outcome};
 use rayon::prelude::*;
 use search::Sought;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use trammel_cost::estimate::{Ports as Links, line_bits};
 use trammel_cost::machine::Machine;
@@ -47,6 +48,7 @@ use trammel_workbench::bench::Bench as Workbench;
 use trammel_workbench::calibrate::file::HOST;
 use trammel_workbench::device::{Device, Ports};
 use trammel_workbench::estimate::{At, Conditions, Error, Subject};
+use trammel_workbench::inputs::Inputs;
 use trammel_workbench::machines;
 use trammel_workbench::measure;
 use trammel_workbench::traffic::Traffic;
@@ -255,19 +257,15 @@ fn model(
         };
         let simulated = match &tested.subject {
             Subject::Configuration(bench) if does(Engine::Simulate) => {
-                let key = key(Engine::Simulate, cell, file, machine);
-                match shelf.find(&key).and_then(|kept| kept.simulated) {
-                    Some(sought) => Ok(Some(sought)),
-                    None => simulate(cell, bench, (point, tested), machine, &under, &at)
-                        .inspect(|sought| {
-                            let kept = KeptCell {
-                                simulated: Some(sought.clone()),
-                                ..KeptCell::default()
-                            };
-                            shelf.put(&key, &kept);
-                        })
-                        .map(Some),
-                }
+                let key = || key(Engine::Simulate, cell, file, machine);
+                let make = || {
+                    let sought = simulate(cell, bench, (point, tested), machine, &under, &at)?;
+                    Ok(KeptCell {
+                        simulated: Some(sought),
+                        ..KeptCell::default()
+                    })
+                };
+                shelf.find_or_make(key, make).map(|kept| kept.simulated)
             }
             _ => Ok(None),
         };
@@ -297,17 +295,17 @@ fn model(
     Ok(())
 }
 
-/// The name by which what `engine` finds of a cell is known: a hash of all that decides its numbers.
-fn key(
-    engine: Engine,
-    cell: &Cell,
-    file: &ForwardingFile,
-    machine: &impl std::fmt::Debug,
-) -> String {
+/// The name by which what `engine` finds of a cell is known: a hash of all that decides its numbers, the files that its
+/// configuration reads included.
+fn key(engine: Engine, cell: &Cell, file: &ForwardingFile, machine: &impl Debug) -> String {
     let (point, tested) = cell.of(file);
     let one = &point.scenario;
+    let mut inputs = Inputs::default();
+    if let Subject::Configuration(bench) = &tested.subject {
+        inputs.file(Path::new(&bench.name));
+    }
     hash::digest(&(
-        (engine.name(), machine, cell.frame),
+        (engine.name(), machine, cell.frame, inputs.sum()),
         (&tested.subject, &tested.traffic, tested.receiving),
         (one.rate, one.ring, one.pattern, &one.bench, one.seed),
     ))
@@ -368,8 +366,9 @@ fn measure_all(
             progress.skipped(1.0);
             continue;
         }
-        let key = key(Engine::Measure, cell, file, &this_machine);
-        let kept = shelf.find(&key).filter(|kept| kept.measured.is_some());
+        let key = || key(Engine::Measure, cell, file, &this_machine);
+        let key = shelf.keeps().then(key);
+        let kept = key.as_ref().and_then(|key| shelf.find(key));
         let (found, failed) = match kept {
             Some(kept) => (kept, None),
             None => measure_one(bench, point, &traffic(tested, cell.frame)),
@@ -382,7 +381,8 @@ fn measure_all(
                     .to_owned(),
             );
         }
-        if failed.is_none() && !request.interrupted.load(Ordering::SeqCst) {
+        let is_whole = failed.is_none() && !request.interrupted.load(Ordering::SeqCst);
+        if let Some(key) = key.filter(|_| is_whole) {
             shelf.put(&key, &found);
         }
         outcome.cells[at].measured = found.measured;

@@ -243,6 +243,29 @@ impl<R: Keep + Clone> Shelf<R> {
         Some(run.clone())
     }
 
+    /// Whether runs are kept: without a run folder none are, and no key of one is of use.
+    pub fn keeps(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// The run that an earlier command has kept, or the one that `make` makes, which is kept.
+    pub fn find_or_make<E>(
+        &self,
+        key: impl FnOnce() -> String,
+        make: impl FnOnce() -> Result<R, E>,
+    ) -> Result<R, E> {
+        if !self.keeps() {
+            return make();
+        }
+        let key = key();
+        if let Some(run) = self.find(&key) {
+            return Ok(run);
+        }
+        let run = make()?;
+        self.put(&key, &run);
+        Ok(run)
+    }
+
     /// Keeps a run that is whole.
     pub fn put(&self, key: &str, run: &R) {
         if let Some(kept) = &self.kept {

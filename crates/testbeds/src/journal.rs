@@ -9,7 +9,7 @@
 //! {"build":…,"inputs":…,"settings":…}                               the first line: whose journal it is
 //! {"sum":…,"line":{"device":…,"traffic":…,"plan":…,"observed":…}}   one line for each trial
 //! ```
-//! The journal of another build, of other files ([`super::inputs`]) or settings is not this run's. Each line has the checksum of all
+//! The journal of another build, of other files ([`trammel_workbench::inputs`]) or settings is not this run's. Each line has the checksum of all
 //! up to it: what was changed since it was written ends the likeness too.
 
 use super::beds::self_test::SelfTest;
@@ -34,7 +34,7 @@ type Kept = ((u64, u64, u8), Vec<(u64, u32)>, String, (u64, u64), u64);
 pub struct Identity {
     /// The build of the program.
     build: String,
-    /// The checksum of all that decides what trials come to: [`super::inputs`].
+    /// The checksum of all that decides what trials come to: [`trammel_workbench::inputs`].
     inputs: String,
 }
 

@@ -10,7 +10,6 @@ pub mod beds;
 pub mod devices;
 pub mod expect;
 mod faults;
-pub mod inputs;
 pub mod journal;
 pub mod profile;
 mod report;

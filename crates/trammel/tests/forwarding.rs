@@ -564,6 +564,46 @@ fn a_run_folder_has_tables_figures_and_a_report() {
     assert!(report.contains("fitted"), "the machine's origin is told");
 }
 
+/// The names of the kept runs of `folder/out`, and its trials.
+fn kept(folder: &Path) -> (Vec<String>, String) {
+    let out = folder.join("out");
+    let runs = std::fs::read_dir(out.join("points")).unwrap().flatten();
+    let mut names: Vec<_> = runs
+        .map(|run| run.file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    (
+        names,
+        std::fs::read_to_string(out.join("trials.csv")).unwrap(),
+    )
+}
+
+#[test]
+fn a_sweep_reuses_cells_until_a_file_that_the_configuration_names_changes() {
+    let (folder, path) = folder(SMALL);
+    let here = folder.path();
+    let router = ROUTER.replacen("\n", " // routes.txt\n", 1);
+    std::fs::write(here.join("router.click"), router).unwrap();
+    std::fs::write(here.join("routes.txt"), "one").unwrap();
+    let out = here.join("out").display().to_string();
+    let sweep = || {
+        let args = ["sweep", &path, "-o", &out, "--engine", "simulate"];
+        let output = trammel(here, None, &args);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        stderr(&output)
+    };
+    assert!(!sweep().contains("resuming"));
+    let first = kept(here);
+    assert_eq!(first.0.len(), 2, "a run for each frame size");
+    assert!(sweep().contains("resuming with 2 finished runs"));
+    assert_eq!(kept(here), first);
+    std::fs::write(here.join("routes.txt"), "two").unwrap();
+    sweep();
+    let changed = kept(here);
+    assert!(changed.0.iter().all(|name| !first.0.contains(name)));
+    assert_eq!(changed.1, first.1, "nothing reads the file here");
+}
+
 #[test]
 fn the_examples_read_without_a_fault() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");

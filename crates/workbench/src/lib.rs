@@ -19,6 +19,7 @@ pub mod device;
 pub mod estimate;
 pub mod frames;
 pub mod host;
+pub mod inputs;
 pub mod lost;
 pub mod machines;
 pub mod measure;

@@ -205,16 +205,7 @@ fn bench(r: &Reader<'_>) -> Bench {
         let words = names
             .iter()
             .filter_map(|(_, node)| bench.word_of("tests", node, TESTS));
-        words
-            .map(|n| {
-                [
-                    Test::Throughput,
-                    Test::Latency,
-                    Test::FrameLoss,
-                    Test::Recovery,
-                ][n]
-            })
-            .collect()
+        words.map(|n| Test::ALL[n]).collect()
     });
     let loads = |name: &str, default: &[f64]| {
         let given = bench.as_ref().filter(|bench| bench.entry(name).is_some());

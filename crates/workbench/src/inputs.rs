@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use trammel_ground::sha256;
+#[cfg(target_os = "linux")]
 use trammel_io::program;
 
 /// A longer text is looked through for names of files no further.
@@ -56,6 +57,7 @@ impl Inputs {
     }
 
     /// Adds a command for the shell: its text, the programs in it, and the files that it names.
+    #[cfg(target_os = "linux")]
     pub fn command(&mut self, command: &str) {
         self.add(&command);
         for word in words(command) {
@@ -142,6 +144,7 @@ mod tests {
         assert_eq!(sums.len(), all);
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_command_is_its_programs_and_its_files() {
         let folder = tempfile::tempdir().unwrap();
