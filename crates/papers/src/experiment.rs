@@ -7,6 +7,7 @@ use super::spec::{Answer, Experiment, Gather};
 use super::{Paper, estimated, streams, tested, transfers};
 use anyhow::{Context, bail, ensure};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use trammel_core::label::Label;
 use trammel_scenario::File;
 use trammel_scenario::Reading;
@@ -101,7 +102,7 @@ pub fn run(paper: &Paper, at: usize, choice: &Choice, watch: &dyn Watch) -> anyh
     let options = RunOptions {
         engines: vec![engine(experiment)],
         threads: choice.threads,
-        known: choice.known.as_ref().clone(),
+        known: Arc::clone(&choice.known),
         ..RunOptions::default()
     };
     let outcome = run_points(&file, &options, watch)?;

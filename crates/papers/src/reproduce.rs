@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 use trammel_core::label::Label;
 use trammel_ground::progress::Progress;
 use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, say};
 use trammel_ground::{Lacks, machine};
-use trammel_report::kept::KeptRuns;
+use trammel_report::kept::{KeptRuns, Shelf};
 use trammel_report::provenance::{going_on, provenance};
 use trammel_report::run_folder::{Out, RunFolder, RunInfo};
 use trammel_stats::table::{Table, write_json};
@@ -55,8 +55,6 @@ pub struct Reproduced {
     pub lacks: bool,
     /// Whether the user ended it early.
     pub is_interrupted: bool,
-    /// The runs that were made and kept, by their keys.
-    pub made: BTreeMap<String, RunTables>,
 }
 
 /// The seconds that a stream is sent, about.
@@ -66,8 +64,7 @@ const SENT_S: f64 = 10.0;
 struct Terminal<'a> {
     progress: Progress,
     interrupted: &'a AtomicBool,
-    kept: Option<&'a KeptRuns>,
-    made: Mutex<BTreeMap<String, RunTables>>,
+    shelf: &'a Shelf<RunTables>,
 }
 
 impl Watch for Terminal<'_> {
@@ -75,11 +72,7 @@ impl Watch for Terminal<'_> {
         self.progress.ended(work);
     }
     fn done(&self, key: &str, run: &RunTables) {
-        if let Some(kept) = self.kept {
-            kept.keep(key, run);
-            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-            made.insert(key.to_owned(), run.clone());
-        }
+        self.shelf.put(key, run);
     }
     fn sent(&self) {
         self.progress.ended(SENT_S);
@@ -146,14 +139,13 @@ fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Optio
     }
     let mut folder = out.map(RunFolder::begin).transpose()?;
     let kept = folder.as_ref().map(|out| KeptRuns::of(out, false));
-    let known: Arc<BTreeMap<String, RunTables>> =
-        Arc::new(kept.as_ref().map(KeptRuns::read).unwrap_or_default());
-    going_on(known.len());
+    let shelf = kept.map_or_else(Shelf::default, Shelf::of);
+    going_on(shelf.known().len());
     let choice = Choice {
-        known: known.clone(),
+        known: Arc::clone(shelf.known()),
         ..job.choice.clone()
     };
-    let reproduced = reproduce(paper, &choice, kept.as_ref(), &job.interrupted)?;
+    let reproduced = reproduce(paper, &choice, &shelf, &job.interrupted)?;
     let joined = join(paper, &reproduced.done);
     let comparison = keyed(&paper.key, &table(paper, &joined));
     let count = Count::of(joined.iter());
@@ -165,9 +157,8 @@ fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Optio
         };
         let provenance = provenance(&info, Vec::new());
         let report = page(paper, &reproduced.done, &joined, &facts, provenance);
-        if let Some(kept) = kept.filter(|_| reproduced.is_interrupted) {
-            let runs = known.iter().chain(&reproduced.made);
-            kept.finish(&mut out, runs.map(|(key, run)| (key.as_str(), run)))?;
+        if reproduced.is_interrupted {
+            shelf.finish(&mut out, true)?;
         }
         out.write_table(&comparison)?;
         write_flows(&mut out, paper, &reproduced.done)?;
@@ -212,11 +203,11 @@ fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Optio
     Ok((code, Some(comparison)))
 }
 
-/// Runs every experiment of `paper`. What is done goes to `kept` at once, so that not even a killed process loses it.
+/// Runs every experiment of `paper`. What is done goes to `shelf` at once, so that not even a killed process loses it.
 pub fn reproduce(
     paper: &Paper,
     choice: &Choice,
-    kept: Option<&KeptRuns>,
+    shelf: &Shelf<RunTables>,
     interrupted: &AtomicBool,
 ) -> anyhow::Result<Reproduced> {
     let mut reproduced = Reproduced {
@@ -225,7 +216,6 @@ pub fn reproduce(
         failures: Vec::new(),
         lacks: false,
         is_interrupted: false,
-        made: BTreeMap::new(),
     };
     let progress = Progress::new();
     let experiments = paper.spec.experiments.iter().enumerate();
@@ -250,8 +240,7 @@ pub fn reproduce(
     let watch = Terminal {
         progress,
         interrupted,
-        kept,
-        made: Mutex::default(),
+        shelf,
     };
     // The experiments that the machine cannot do, by what it lacks.
     let mut left_out: Vec<(Vec<String>, String)> = Vec::new();
@@ -313,8 +302,6 @@ pub fn reproduce(
     });
     reproduced.notes.extend(notes);
     watch.progress.finish();
-    let made = watch.made.into_inner();
-    reproduced.made = made.unwrap_or_else(PoisonError::into_inner);
     Ok(reproduced)
 }
 

@@ -5,10 +5,10 @@
 
 use crate::run_folder::{RunFolder, RunFolderError};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use trammel_ground::identity;
 use trammel_ground::own_file;
 use trammel_stats::table::Table;
@@ -198,21 +198,23 @@ fn run_of<R: Keep>(kept: &Kept) -> Option<R> {
     R::of_parts(&table, &kept.traces)
 }
 
-/// The runs that an earlier command has left, and those of this one. Without a run folder it is empty and keeps nothing.
+/// The runs that earlier commands have left, and those of this one. Without a run folder it is empty and keeps nothing.
 #[derive(Debug)]
 pub struct Shelf<R> {
     kept: Option<KeptRuns>,
-    known: BTreeMap<String, R>,
-    /// Those of this file.
-    own: Mutex<BTreeMap<String, R>>,
+    known: Arc<BTreeMap<String, R>>,
+    /// The keys of known runs that are this file's.
+    claimed: Mutex<BTreeSet<String>>,
+    made: Mutex<BTreeMap<String, R>>,
 }
 
 impl<R> Default for Shelf<R> {
     fn default() -> Shelf<R> {
         Shelf {
             kept: None,
-            known: BTreeMap::new(),
-            own: Mutex::default(),
+            known: Arc::default(),
+            claimed: Mutex::default(),
+            made: Mutex::default(),
         }
     }
 }
@@ -221,25 +223,26 @@ impl<R: Keep + Clone> Shelf<R> {
     /// With the runs that `kept` has.
     pub fn of(kept: KeptRuns) -> Shelf<R> {
         Shelf {
-            known: kept.read(),
+            known: Arc::new(kept.read()),
             kept: Some(kept),
-            own: Mutex::default(),
+            ..Shelf::default()
         }
     }
 
     /// The runs of earlier commands, by key.
-    pub fn known(&self) -> &BTreeMap<String, R> {
+    pub fn known(&self) -> &Arc<BTreeMap<String, R>> {
         &self.known
     }
 
-    fn own(&self) -> MutexGuard<'_, BTreeMap<String, R>> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Notes that the known run `key`, where there is one, is this file's.
+    pub fn claim(&self, key: &str) {
+        locked(&self.claimed).insert(key.to_owned());
     }
 
     /// The run `key`, where an earlier command has kept it.
     pub fn find(&self, key: &str) -> Option<R> {
         let run = self.known.get(key)?;
-        self.own().insert(key.to_owned(), run.clone());
+        self.claim(key);
         Some(run.clone())
     }
 
@@ -270,22 +273,37 @@ impl<R: Keep + Clone> Shelf<R> {
     pub fn put(&self, key: &str, run: &R) {
         if let Some(kept) = &self.kept {
             kept.keep(key, run);
-            self.own().insert(key.to_owned(), run.clone());
+            locked(&self.made).insert(key.to_owned(), run.clone());
         }
     }
 
-    /// Writes the runs of this file into the run folder.
-    pub fn finish(&self, out: &mut RunFolder) -> Result<(), RunFolderError> {
+    /// Writes the runs of this file into the run folder. After an interrupt, every known run may be one that the file was
+    /// not yet asked for.
+    pub fn finish(&self, out: &mut RunFolder, is_interrupted: bool) -> Result<(), RunFolderError> {
         let Some(kept) = &self.kept else {
             return Ok(());
         };
-        kept.finish(out, self.own().iter().map(|(key, run)| (key.as_str(), run)))
+        let (claimed, made) = (locked(&self.claimed), locked(&self.made));
+        let known = self.known.iter().filter(|(key, _)| {
+            (is_interrupted || claimed.contains(*key)) && !made.contains_key(*key)
+        });
+        kept.finish(
+            out,
+            known
+                .chain(made.iter())
+                .map(|(key, run)| (key.as_str(), run)),
+        )
     }
+}
+
+fn locked<T>(one: &Mutex<T>) -> MutexGuard<'_, T> {
+    one.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run_folder::RunInfo;
     use trammel_stats::table::CellType::{Float, Text};
 
     /// A run of one table and of one entity's samples.
@@ -369,5 +387,34 @@ mod tests {
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
         fs::write(elsewhere.join("k.json"), write("k", &run)).unwrap();
         assert!(kept.read::<Toy>().is_empty());
+    }
+    #[test]
+    fn an_interrupted_command_keeps_known_runs_that_it_did_not_reach() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = || RunFolder::create(place.path().join("out")).unwrap();
+        for key in ["reached", "left"] {
+            KeptRuns::of(&folder(), true).keep(key, &toy());
+        }
+        for (is_interrupted, expected) in [
+            (true, &["left", "made", "reached"][..]),
+            (false, &["made", "reached"]),
+        ] {
+            let mut out = folder();
+            let shelf = Shelf::<Toy>::of(KeptRuns::of(&out, true));
+            assert!(shelf.find("reached").is_some() && shelf.find("made").is_none());
+            shelf.put("made", &toy());
+            shelf.finish(&mut out, is_interrupted).unwrap();
+            out.finish(&RunInfo::default()).unwrap();
+            let files = fs::read_dir(place.path().join("out").join(FOLDER)).unwrap();
+            let mut names: Vec<_> = files
+                .map(|file| file.unwrap().path())
+                .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+                .collect();
+            names.sort();
+            assert_eq!(names, expected);
+            for key in ["reached", "left"] {
+                KeptRuns::of(&folder(), true).keep(key, &toy());
+            }
+        }
     }
 }

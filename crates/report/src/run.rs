@@ -184,7 +184,7 @@ pub fn run<S: Subject>(subject: &S, request: &Request) -> anyhow::Result<ExitCod
     let is_written = folder.is_some();
     if let Some(mut out) = folder {
         if request.is_sweep || status.is_interrupted {
-            shelf.finish(&mut out)?;
+            shelf.finish(&mut out, status.is_interrupted)?;
         }
         out.adopt("pcap")?;
         for table in &tables {

@@ -18,6 +18,9 @@
 
 use crate::stats::{Interval, Moments};
 
+/// The level of every interval.
+pub const LEVEL: f64 = 0.95;
+
 /// The least number of repeats that an interval is made of.
 pub const LEAST_REPEATS: u64 = 3;
 

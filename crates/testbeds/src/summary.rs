@@ -6,10 +6,10 @@
 
 use trammel_bench::procedures::{Entry, SHARED, verdict};
 use trammel_bench::search::Verdict;
+use trammel_stats::interval::LEVEL;
 use trammel_stats::stats::Interval;
 use trammel_stats::table::CellType::{Float, Int, Text};
 use trammel_stats::table::{Cell, CellType, Column, Row, Table};
-use trammel_transport::summary::LEVEL;
 
 const COLUMNS: &[(&str, CellType)] = &[
     ("engine", Text),

@@ -291,7 +291,6 @@ const RULES: &[Rule] = &[
             "trammel-stats",
             "trammel-tcp",
             "trammel-traffic",
-            "trammel-transport",
             "trammel-workbench",
         ],
         &["anyhow", "indicatif", "serde", "serde_json", "tempfile"],

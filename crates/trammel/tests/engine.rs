@@ -208,7 +208,15 @@ fn an_interrupted_run_keeps_what_is_done_and_can_be_completed() {
         after: 99,
         ..Impatient::default()
     };
-    let whole = run_points(&file, &RunOptions { known, ..options() }, &rest).unwrap();
+    let whole = run_points(
+        &file,
+        &RunOptions {
+            known: known.into(),
+            ..options()
+        },
+        &rest,
+    )
+    .unwrap();
     assert_eq!(rest.runs.into_inner(), 3, "one run was known");
     assert_eq!(whole.flows, outcome(TWO).flows);
     assert!(!whole.is_interrupted);

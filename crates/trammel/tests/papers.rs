@@ -6,6 +6,7 @@ use trammel::papers::experiment;
 use trammel::papers::join::{Count, join};
 use trammel::papers::reproduce::reproduce;
 use trammel::papers::{library, plots};
+use trammel::report::kept::Shelf;
 use trammel::transport::points::Unwatched;
 use trammel_core::label::Label;
 
@@ -463,8 +464,13 @@ fn a_machine_that_was_not_calibrated_leaves_its_curves_out_and_ends_with_3() {
 fn no_number_of_any_paper_comes_out_otherwise_than_recorded() {
     for key in trammel_library::folders().keys() {
         let paper = library::find(key).unwrap();
-        let reproduced =
-            reproduce(&paper, &Choice::default(), None, &AtomicBool::new(false)).unwrap();
+        let reproduced = reproduce(
+            &paper,
+            &Choice::default(),
+            &Shelf::default(),
+            &AtomicBool::new(false),
+        )
+        .unwrap();
         assert!(
             reproduced.failures.is_empty(),
             "{key}: {:?}",

@@ -5,6 +5,7 @@ use crate::points::{self, Failure, RunOptions, Watch, run_points};
 use crate::run_tables::RunTables;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_core::label::Label;
 use trammel_ground::progress::Progress;
@@ -107,7 +108,7 @@ impl Subject for Transport {
             needs_all: false,
             threads: request.threads,
             curves: request.out.is_some(),
-            known: shelf.known().clone(),
+            known: Arc::clone(shelf.known()),
             published: Vec::new(),
             captures,
         };
@@ -119,7 +120,7 @@ impl Subject for Transport {
         let outcome = run_points(&self.file, &options, &watch)?;
         watch.progress.finish();
         for key in &outcome.keys {
-            shelf.find(key);
+            shelf.claim(key);
         }
         let status = Status {
             notes: outcome.notes.clone(),

@@ -4,6 +4,7 @@ use super::comparison::Published;
 use super::run_tables::RunTables;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use trammel_scenario::hash;
 use trammel_scenario::model::{Engine, Scenario};
 
@@ -19,7 +20,7 @@ pub struct RunOptions {
     /// Short curves over time are kept of the first repeat of a few points, for a report.
     pub curves: bool,
     /// Runs that are done already, by [`run_key`].
-    pub known: BTreeMap<String, RunTables>,
+    pub known: Arc<BTreeMap<String, RunTables>>,
     /// Published numbers to compare with.
     pub published: Vec<Published>,
     /// Where captures go that the file asks for, as `<point>.<link>.pcapng` of the first repeat.

@@ -10,13 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use trammel_core::label::Label;
 use trammel_scenario::File;
 use trammel_scenario::columns::{KEYS, cells_of, leading, metric_of, support, swept};
+use trammel_stats::interval::LEVEL;
 use trammel_stats::interval::Support;
 use trammel_stats::stats::Moments;
 use trammel_stats::table::CellType::{Float, Int, Text};
 use trammel_stats::table::{Cell, CellType, Column, Row, Table};
-
-/// The level of every interval.
-pub const LEVEL: f64 = 0.95;
 
 /// One of the tables of a run.
 type Pick = fn(&RunTables) -> &Table;

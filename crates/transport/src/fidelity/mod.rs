@@ -34,6 +34,7 @@ use plan::{Case, Extent};
 use runs::Sides;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use trammel_report::Report;
 use trammel_stats::table::Table;
 
@@ -81,7 +82,7 @@ pub struct Outcome {
 /// Makes the study, but for the runs that are `known`.
 pub fn run(
     options: &Options,
-    known: &BTreeMap<String, RunTables>,
+    known: &Arc<BTreeMap<String, RunTables>>,
     watch: &dyn Watch,
 ) -> anyhow::Result<Outcome> {
     let extent = if options.full {

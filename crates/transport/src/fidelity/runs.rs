@@ -7,6 +7,7 @@ use crate::points::{Outcome, PointTrace, RunOptions, Watch, run_points};
 use crate::run_tables::RunTables;
 use crate::trace_of::Samples;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use trammel_netsim::trace::Sample;
 use trammel_scenario::model::Engine;
 use trammel_scenario::sweep::Point;
@@ -60,7 +61,7 @@ impl Ran {
 pub fn make(
     cases: &[Case],
     threads: Option<usize>,
-    known: &BTreeMap<String, RunTables>,
+    known: &Arc<BTreeMap<String, RunTables>>,
     watch: &dyn Watch,
 ) -> anyhow::Result<Ran> {
     let side = |engine, runs: fn(&Case) -> &[Run]| -> anyhow::Result<_> {
@@ -68,7 +69,7 @@ pub fn make(
         let options = RunOptions {
             engines: vec![engine],
             threads,
-            known: known.clone(),
+            known: Arc::clone(known),
             ..RunOptions::default()
         };
         let mut outcome = run_points(&file, &options, watch)?;

@@ -3,6 +3,7 @@
 use crate::points::{Failure, Watch};
 use crate::run_tables::RunTables;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_ground::progress::Progress;
 use trammel_ground::say;
@@ -28,8 +29,12 @@ impl<'a> Terminal<'a> {
     }
 
     /// The runs that an interrupted study has left beside its folder.
-    pub fn known(&self) -> BTreeMap<String, RunTables> {
-        self.kept.as_ref().map(KeptRuns::read).unwrap_or_default()
+    pub fn known(&self) -> Arc<BTreeMap<String, RunTables>> {
+        self.kept
+            .as_ref()
+            .map(KeptRuns::read)
+            .unwrap_or_default()
+            .into()
     }
 
     /// Takes the bar away.

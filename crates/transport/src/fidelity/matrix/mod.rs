@@ -15,6 +15,7 @@ use crate::run_tables::RunTables;
 use cells::Cell;
 use judge::Judged;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use trammel_scenario::File;
 use trammel_scenario::hash;
 use trammel_scenario::model::Engine;
@@ -64,7 +65,7 @@ pub fn run(
     seed: u64,
     source: Option<&str>,
     threads: Option<usize>,
-    known: &BTreeMap<String, RunTables>,
+    known: &Arc<BTreeMap<String, RunTables>>,
     watch: &dyn Watch,
 ) -> anyhow::Result<Made> {
     let cells = cells::draw(extent, seed, source);
@@ -73,7 +74,7 @@ pub fn run(
         engines: vec![Engine::Simulate, Engine::Measure],
         needs_all: true,
         threads,
-        known: known.clone(),
+        known: Arc::clone(known),
         ..RunOptions::default()
     };
     let outcome = run_points(&file, &options, watch)?;
