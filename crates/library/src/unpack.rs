@@ -19,21 +19,27 @@ pub(crate) fn unpacked(files: &[(&str, &[u8])], data: &Path) -> io::Result<PathB
         return Ok(folder);
     }
     let draft = data.join(format!("library-{}.part", std::process::id()));
-    for (name, contents) in files {
-        let path = draft.join(name);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        fs::write(path, contents)?;
-    }
-    if let Err(error) = fs::rename(&draft, &folder) {
-        fs::remove_dir_all(&draft)?;
+    let written = write(files, &draft).and_then(|()| fs::rename(&draft, &folder));
+    if let Err(error) = written {
+        // What is left of it is of no use to anybody.
+        let _ = fs::remove_dir_all(&draft);
         // Another process was faster, or there is a reason to tell.
         if !folder.is_dir() {
             return Err(error);
         }
     }
     Ok(folder)
+}
+
+fn write(files: &[(&str, &[u8])], folder: &Path) -> io::Result<()> {
+    for (name, contents) in files {
+        let path = folder.join(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(path, contents)?;
+    }
+    Ok(())
 }
 
 /// FNV-1a over names and contents.
@@ -59,6 +65,8 @@ mod tests {
         fs::write(folder.join("examples/b"), "mine").unwrap();
         assert_eq!(unpacked(&files, data.path()).unwrap(), folder);
         assert_eq!(fs::read(folder.join("examples/b")).unwrap(), b"mine");
+        // A file cannot lie below another: of what cannot be written nothing is left.
+        assert!(unpacked(&[("a", b""), ("a/b", b"")], data.path()).is_err());
         let other = unpacked(&files[..1], data.path()).unwrap();
         assert_ne!(other, folder);
         assert_eq!(fs::read_dir(data.path()).unwrap().count(), 2);

@@ -3,7 +3,7 @@
 use super::diagnose::Problem;
 use super::keys_kind::Section;
 use super::model::Engine;
-use super::reading::Refusals;
+use super::reading::{Reading, Refusals};
 use super::tree::{Entry, Span};
 use std::cell::RefCell;
 use trammel_core::units::{Dimension, nearest};
@@ -23,18 +23,17 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// For a file in the folder `dir` whose keys are those of `root`.
+    /// For a file in the folder `dir` whose keys are those of `root`, read as `reading` says.
     pub(super) fn new(
         dir: &'a std::path::Path,
-        engines: &'a [Engine],
-        refusals: Refusals,
+        reading: &Reading<'a>,
         root: &'static Section,
     ) -> Context<'a> {
         Context {
             problems: RefCell::new(Vec::new()),
             dir,
-            engines,
-            refusals,
+            engines: reading.engines,
+            refusals: reading.refusals,
             root,
         }
     }

@@ -57,7 +57,7 @@ impl File {
         root: &Node,
         reading: &Reading<'_>,
     ) -> Result<File, ReadError> {
-        let cx = Context::new(dir, reading.engines, reading.refusals, &keys::ROOT);
+        let cx = Context::new(dir, reading, &keys::ROOT);
         let points = sweep::expand(&cx, root);
         let problems = cx.problems.into_inner();
         if !problems.is_empty() {

@@ -7,11 +7,16 @@
 #![allow(clippy::enum_glob_use)] // The rows of the table would drown in prefixes.
 
 use super::keys_kind::{Fallback::*, Key, Kind, Kind::*, Section, k};
+use crate::Subject;
 use crate::registry::Family;
 use trammel_core::units::Dimension as D;
 
 /// The words of `subject`.
-pub const SUBJECTS: &[&str] = &["transport", "forwarding", "traffic"];
+pub const SUBJECTS: &[&str] = &[
+    Subject::Transport.name(),
+    Subject::Forwarding.name(),
+    Subject::Traffic.name(),
+];
 /// The name of the package's kernel among `measure.source` and `measure.kernels`.
 pub const PACKAGED: &str = "packaged";
 /// The words of `engines`.

@@ -9,7 +9,7 @@ use crate::tree;
 pub type Refusals = fn(&Scenario, &[Engine]) -> Vec<check::Fault>;
 
 /// For what a file is read.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Reading<'a> {
     /// Dotted keys to set, as a sweep would set them.
     pub set: &'a [(String, tree::Value)],
@@ -33,15 +33,5 @@ impl Default for Reading<'_> {
             seed: None,
             estimator: &NoEstimator,
         }
-    }
-}
-
-impl std::fmt::Debug for Reading<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reading")
-            .field("set", &self.set)
-            .field("engines", &self.engines)
-            .field("seed", &self.seed)
-            .finish_non_exhaustive()
     }
 }

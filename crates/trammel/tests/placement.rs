@@ -367,6 +367,7 @@ fn a_capacity_profile_gives_the_cycles() {
 /// What an estimator is asked, and that its answer is used.
 #[test]
 fn functions_without_numbers_are_asked_of_the_estimator() {
+    #[derive(Debug)]
     struct Table;
     impl Estimator for Table {
         fn work(&self, question: &Question<'_>) -> Result<Work, NoAnswer> {

@@ -173,7 +173,7 @@ impl ForwardingFile {
         root: &Node,
         reading: &Reading<'_>,
     ) -> Result<ForwardingFile, ReadError> {
-        let cx = Context::new(dir, &[], |_, _| Vec::new(), &keys::ROOT);
+        let cx = Context::new(dir, reading, &keys::ROOT);
         let rendered = RefCell::new(Vec::new());
         let points = sweep::expand_with(&cx, root, |root| {
             parse::scenario(&cx, root, reading.seed, &rendered)

@@ -1,5 +1,6 @@
 //! Who tells what functions cost that have no numbers in a placement file.
 
+use std::fmt::Debug;
 use std::path::Path;
 use trammel_cost::place::model::Work;
 
@@ -39,7 +40,7 @@ pub struct NoAnswer {
 }
 
 /// Tells what functions cost that have no numbers in the file.
-pub trait Estimator {
+pub trait Estimator: Debug {
     /// What a packet costs, on one core, with its tables in the last-level cache.
     fn work(&self, question: &Question<'_>) -> Result<Work, NoAnswer>;
 }

@@ -73,7 +73,7 @@ impl PlacementFile {
         root: Node,
         reading: &Reading<'_>,
     ) -> Result<PlacementFile, ReadError> {
-        let cx = Context::new(dir, &[], |_, _| Vec::new(), &keys::ROOT);
+        let cx = Context::new(dir, reading, &keys::ROOT);
         let mut file = parse::file(&cx, &root, reading.estimator);
         let mut list = cx.problems.into_inner();
         if list.is_empty() {

@@ -140,8 +140,7 @@ impl TrafficFile {
         root: &Node,
         reading: &Reading<'_>,
     ) -> Result<TrafficFile, ReadError> {
-        let engines = reading.engines;
-        let cx = Context::new(dir, engines, |_, _| Vec::new(), &keys::ROOT);
+        let cx = Context::new(dir, reading, &keys::ROOT);
         let points = sweep::expand_with(&cx, root, |root| {
             (root.clone(), parse::scenario(&cx, root, reading.seed))
         });
@@ -169,7 +168,7 @@ impl TrafficFile {
             text: text.to_owned(),
             points: named.filter_map(point).collect(),
             dir: dir.to_owned(),
-            engines: engines.to_vec(),
+            engines: reading.engines.to_vec(),
         })
     }
 
@@ -184,7 +183,11 @@ impl TrafficFile {
         if seed == point.scenario.seed {
             return Ok(work(&point.scenario));
         }
-        let cx = Context::new(&self.dir, &self.engines, |_, _| Vec::new(), &keys::ROOT);
+        let reading = Reading {
+            engines: &self.engines,
+            ..Reading::default()
+        };
+        let cx = Context::new(&self.dir, &reading, &keys::ROOT);
         match parse::scenario(&cx, &point.tree, Some(seed)) {
             Some(scenario) => Ok(work(&scenario)),
             None => {

@@ -1,7 +1,7 @@
 //! Options that `run` and `sweep` share.
 
 use clap::ValueEnum;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_report::run::Request;
@@ -23,7 +23,7 @@ pub(super) enum EngineName {
 pub(super) struct Options {
     /// The scenario file
     #[arg(value_name = "SCENARIO.toml")]
-    scenario: PathBuf,
+    pub(super) scenario: PathBuf,
     #[command(flatten)]
     out: super::folder::Args,
     /// Engines to use instead of the file's, separated by commas
@@ -34,23 +34,13 @@ pub(super) struct Options {
     threads: Option<u16>,
     /// First seed, instead of the file's
     #[arg(long, value_name = "SEED")]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     /// Write the tables to standard output as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Options {
-    /// The scenario file.
-    pub(super) fn scenario(&self) -> &Path {
-        &self.scenario
-    }
-
-    /// The first seed in place of the file's.
-    pub(super) fn seed(&self) -> Option<u64> {
-        self.seed
-    }
-
     /// The engines of the command line; none where it leaves them to the file.
     pub(super) fn engines(&self) -> Vec<Engine> {
         let asked = self.engine.iter().map(|name| match name {

@@ -34,12 +34,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 pub(super) fn carry_out(options: &Options, is_sweep: bool) -> anyhow::Result<ExitCode> {
     let engines = options.engines();
     let reading = Reading {
-        seed: options.seed(),
+        seed: options.seed,
         estimator: &ForPlacement,
         ..reading(&engines)
     };
     let request = |interrupted| options.request(is_sweep, interrupted);
-    match Description::read(options.scenario(), &reading)? {
+    match Description::read(&options.scenario, &reading)? {
         Description::Transport(file) => {
             let transport = Transport::new(file, &engines);
             run::run(&transport, &request(interrupted()?))
