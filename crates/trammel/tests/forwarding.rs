@@ -582,7 +582,7 @@ fn kept(folder: &Path) -> (Vec<String>, String) {
 fn a_sweep_reuses_cells_until_a_file_that_the_configuration_names_changes() {
     let (folder, path) = folder(SMALL);
     let here = folder.path();
-    let router = ROUTER.replacen("\n", " // routes.txt\n", 1);
+    let router = ROUTER.replacen('\n', " // routes.txt\n", 1);
     std::fs::write(here.join("router.click"), router).unwrap();
     std::fs::write(here.join("routes.txt"), "one").unwrap();
     let out = here.join("out").display().to_string();
