@@ -390,31 +390,28 @@ mod tests {
     }
     #[test]
     fn an_interrupted_command_keeps_known_runs_that_it_did_not_reach() {
-        let place = tempfile::tempdir().unwrap();
-        let folder = || RunFolder::create(place.path().join("out")).unwrap();
-        for key in ["reached", "left"] {
-            KeptRuns::of(&folder(), true).keep(key, &toy());
-        }
         for (is_interrupted, expected) in [
             (true, &["left", "made", "reached"][..]),
             (false, &["made", "reached"]),
         ] {
-            let mut out = folder();
-            let shelf = Shelf::<Toy>::of(KeptRuns::of(&out, true));
+            let place = tempfile::tempdir().unwrap();
+            let mut out = RunFolder::create(place.path().join("out")).unwrap();
+            let kept = KeptRuns::of(&out, true);
+            for key in ["reached", "left"] {
+                kept.keep(key, &toy());
+            }
+            let shelf = Shelf::<Toy>::of(kept);
             assert!(shelf.find("reached").is_some() && shelf.find("made").is_none());
             shelf.put("made", &toy());
             shelf.finish(&mut out, is_interrupted).unwrap();
-            out.finish(&RunInfo::default()).unwrap();
-            let files = fs::read_dir(place.path().join("out").join(FOLDER)).unwrap();
+            let folder = out.finish(&RunInfo::default()).unwrap();
+            let files = fs::read_dir(folder.join(FOLDER)).unwrap().flatten();
             let mut names: Vec<_> = files
-                .map(|file| file.unwrap().path())
-                .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+                .map(|file| file.file_name().into_string().unwrap())
                 .collect();
             names.sort();
+            let expected: Vec<_> = expected.iter().map(|key| format!("{key}.json")).collect();
             assert_eq!(names, expected);
-            for key in ["reached", "left"] {
-                KeptRuns::of(&folder(), true).keep(key, &toy());
-            }
         }
     }
 }

@@ -33,7 +33,11 @@ fn request() -> Request {
 fn modelled(text: &str) -> Vec<Compared> {
     let job = job(text, &[Engine::Predict, Engine::Simulate]);
     let outcome = carry_out(&job, &request()).expect("it runs");
-    assert!(outcome.status.failures.is_empty(), "{:?}", outcome.status.failures);
+    assert!(
+        outcome.status.failures.is_empty(),
+        "{:?}",
+        outcome.status.failures
+    );
     compared::all(&outcome)
 }
 
@@ -178,7 +182,11 @@ fn real_packets_do_what_simulated_ones_do() {
         println!("skipped: {lack}");
         return;
     }
-    assert!(outcome.status.failures.is_empty(), "{:?}", outcome.status.failures);
+    assert!(
+        outcome.status.failures.is_empty(),
+        "{:?}",
+        outcome.status.failures
+    );
     let rows = compared::all(&outcome);
     let both = |metric| {
         let one = of(&rows, 0, metric);
