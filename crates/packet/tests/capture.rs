@@ -96,7 +96,7 @@ fn frames() -> impl Strategy<Value = Vec<Kept>> {
         0_u32..2,
         data,
         0_u32..2000,
-        "[a-zäß ]{0,12}",
+        "[a-zäß\n ]{0,12}",
     );
     prop::collection::vec(frame, 0..8).prop_map(|all| {
         all.into_iter()
@@ -245,6 +245,22 @@ fn errors_say_where_and_what() {
     let (at, end) = (len - 36, len - 3);
     let text = format!("at byte {at}: the file ends at byte {end} within this record");
     assert_eq!(error.unwrap().to_string(), text);
+}
+
+#[test]
+fn a_comment_longer_than_an_option_is_cut_between_characters() {
+    let of = |comment: String| Kept {
+        timestamp: Timestamp::new(1, 2),
+        interface: 0,
+        link: LINKS[0],
+        wire_len: 0,
+        data: Vec::new(),
+        comment,
+    };
+    let file = write_pcapng(&[of("ß".repeat(40_000))], Order::Little, false);
+    let (kept, error) = read(file);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(kept, [of("ß".repeat(32_767))]);
 }
 
 #[test]

@@ -42,6 +42,7 @@ pub struct Frame<'a> {
     pub wire_len: u32,
     /// Bytes that were kept.
     pub data: &'a [u8],
-    /// What someone wrote beside it; several comments one a line, empty where there are none.
+    /// What someone wrote beside it; several comments one a line, empty where there are none. A
+    /// line longer than an option, 65535 bytes, is cut when it is written.
     pub comment: &'a str,
 }

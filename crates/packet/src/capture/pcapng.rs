@@ -203,13 +203,13 @@ impl Section {
             return None;
         }
         let after = at + kept.next_multiple_of(4);
-        for (code, value) in options(self.order, block, after) {
-            if code == COMMENT {
-                if !comment.is_empty() {
-                    comment.push('\n');
-                }
-                comment.push_str(&String::from_utf8_lossy(value));
+        let options = options(self.order, block, after);
+        let comments = options.filter(|(code, _)| *code == COMMENT);
+        for (n, (_, value)) in comments.enumerate() {
+            if n > 0 {
+                comment.push('\n');
             }
+            comment.push_str(&String::from_utf8_lossy(value));
         }
         Some(Place {
             timestamp: described.time(units),
@@ -259,6 +259,15 @@ fn options(order: Order, block: &[u8], at: usize) -> impl Iterator<Item = (u16, 
         rest = rest.get(4 + len.next_multiple_of(4)..).unwrap_or_default();
         Some((code, value))
     })
+}
+
+/// As much of a text as an option holds, in whole characters.
+fn within_an_option(text: &str) -> &str {
+    let mut end = text.len().min(usize::from(u16::MAX));
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// A pcapng file that is being written: one section, times in nanoseconds.
@@ -331,7 +340,7 @@ impl Writer {
         self.pad();
         if !frame.comment.is_empty() {
             for line in frame.comment.split('\n') {
-                self.option(COMMENT, line.as_bytes());
+                self.option(COMMENT, within_an_option(line).as_bytes());
             }
         }
         if dropped > 0 {

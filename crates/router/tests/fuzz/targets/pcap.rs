@@ -28,7 +28,12 @@ impl Kept {
             link: frame.link,
             wire_len: frame.wire_len,
             data: frame.data.to_vec(),
-            comment: frame.comment.to_owned(),
+            // A longer line does not fit into an option.
+            comment: frame
+                .comment
+                .chars()
+                .take(usize::from(u16::MAX) / 4)
+                .collect(),
         }
     }
 }
