@@ -9,7 +9,12 @@ use std::path::Path;
 
 /// Whether `path` itself, and not what a link leads to, is there and belongs to who runs this.
 pub fn is_own(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|about| !about.is_symlink() && is_of_user(&about))
+    fs::symlink_metadata(path).is_ok_and(|about| belongs_to_us(&about))
+}
+
+/// Whether something with this metadata, not followed through a link, is no link and belongs to who runs this.
+pub fn belongs_to_us(about: &fs::Metadata) -> bool {
+    !about.is_symlink() && is_of_user(about)
 }
 
 #[cfg(target_os = "linux")]

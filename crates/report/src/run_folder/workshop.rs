@@ -179,29 +179,30 @@ fn take(folder: &Path, target: &Path) -> Result<File, RunFolderError> {
     // Each turn that does not end means that another process has just removed it.
     const TURNS: usize = 1000;
     let lock = folder.join(LOCK);
+    // Whether the folder was never seen with a lock. One look is not enough: while its entries are listed, another
+    // process may remove the lock and a third may make the next one.
+    let mut lacks_lock = true;
     for _ in 0..TURNS {
         match fs::create_dir(folder) {
             Ok(()) => {}
-            // In a folder to which others may write, somebody could have made it, or a link to ours.
-            Err(why)
-                if why.kind() == io::ErrorKind::AlreadyExists
-                    && folder.exists()
-                    && !own_file::is_own(folder) =>
-            {
-                return Err(RunFolderError::Hidden(folder.to_owned()));
-            }
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
-                let mut names = fs::read_dir(folder).into_iter().flatten();
-                if names.next().is_some() && fs::symlink_metadata(&lock).is_err() {
-                    // Looked for once more: another process may have come between.
-                    if !holds_lock_or_nothing(folder) {
+                match fs::symlink_metadata(folder) {
+                    Err(why) if why.kind() == io::ErrorKind::NotFound => continue,
+                    Err(why) => return Err(at(folder)(why)),
+                    // In a folder to which others may write, somebody could have made it, or a link to ours.
+                    Ok(about) if !own_file::belongs_to_us(&about) => {
                         return Err(RunFolderError::Hidden(folder.to_owned()));
                     }
+                    Ok(_) => {}
+                }
+                let mut names = fs::read_dir(folder).into_iter().flatten();
+                if names.next().is_some() && fs::symlink_metadata(&lock).is_err() {
                     continue;
                 }
             }
             Err(why) => return Err(at(folder)(why)),
         }
+        lacks_lock = false;
         let mut file = match OpenOptions::new().write(true).create_new(true).open(&lock) {
             Ok(file) => file,
             Err(why) if why.kind() == io::ErrorKind::NotFound => continue,
@@ -234,17 +235,14 @@ fn take(folder: &Path, target: &Path) -> Result<File, RunFolderError> {
             return Ok(file);
         }
     }
+    // We make the lock first and remove it last.
+    if lacks_lock {
+        return Err(RunFolderError::Hidden(folder.to_owned()));
+    }
     Err(RunFolderError::Busy {
         path: target.to_owned(),
         holder: String::new(),
     })
-}
-
-/// Whether the folder may be ours: we make the lock first and remove it last.
-fn holds_lock_or_nothing(folder: &Path) -> bool {
-    let names = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
-    names.is_empty() || names.iter().any(|name| name == LOCK)
 }
 
 /// Takes the lock of a file; false where another process has it.
