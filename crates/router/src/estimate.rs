@@ -1,7 +1,7 @@
 //! A configuration as a network function: the operations of its elements, by how often packets visit them.
 //!
 //! The visits are those of a run that has taken place, on a sample of the traffic. What an element does to a packet
-//! its class declares ([`Entry::ops`](crate::element::Entry)); that a batch is handed to it is added for each.
+//! its class declares ([`Entry::ops`](crate::engine::Entry)); that a batch is handed to it is added for each.
 //!
 //! The `work` of most classes was counted: the instructions that a packet of 60 bytes costs more, in batches of 32,
 //! where the element stands in the place of `Null` (`python3 -m benches.elements`, 2026-11-22), less those

@@ -14,14 +14,11 @@ pub struct BuiltIn;
 
 impl lang::Classes for BuiltIn {
     fn knows(&self, class: &str) -> bool {
-        elements::find(class).is_some()
+        elements::FAMILY.knows(class)
     }
 
     fn names(&self) -> Vec<&str> {
-        elements::all()
-            .iter()
-            .map(|entry| entry.about.name)
-            .collect()
+        elements::FAMILY.names()
     }
 }
 
@@ -49,7 +46,7 @@ pub fn load(
     if said.has_errors() {
         return Err(Refused { said, lacks: false });
     }
-    let (mut ctx, more) = match build::build(flat, text.to_owned(), host, run) {
+    let (mut ctx, more) = match build::build(&elements::FAMILY, flat, text.to_owned(), host, run) {
         Ok(built) => built,
         Err(more) => {
             said.extend(more);
@@ -81,7 +78,13 @@ pub fn check(
     }
     let host = crate::memory::MemoryHost::new();
     host.memory().names = Some(names);
-    match build::build(flat, text.to_owned(), Box::new(host), Options::simulated()) {
+    match build::build(
+        &elements::FAMILY,
+        flat,
+        text.to_owned(),
+        Box::new(host),
+        Options::simulated(),
+    ) {
         Ok((_, more)) | Err(more) => said.extend(more),
     }
     said

@@ -20,10 +20,6 @@ const MOST_FILES: usize = 3;
 /// The share of all lines that one crate may have, in per cent.
 const MOST_PERCENT: f64 = 12.0;
 
-/// Crates whose folders still import from one another; the list is to be empty in the end. The router's
-/// engine finds the classes of elements in the table of plug-ins, and elements run in the engine.
-const OPEN_FOLDERS: &[&str] = &["router"];
-
 /// Its elements are plug-ins of one file each.
 const PLUG_INS: &str = "router";
 
@@ -108,23 +104,16 @@ fn shown(graph: &Graph, circle: &BTreeSet<&str>) -> String {
     text
 }
 
-/// Fails if a crate has a circle of more than `most` nodes; those that are `open` must have one.
-fn assert_no_circle(most: usize, open: &[&str], node: impl Fn(&str) -> Option<String>) {
+/// Fails if a crate has a circle of more than `most` nodes.
+fn assert_no_circle(most: usize, node: impl Fn(&str) -> Option<String>) {
     let mut faults = Vec::new();
     for folder in crates() {
         let sources = imports::sources(&folder.join("src"));
         let graph = graph(&sources, &imports::imports(&sources), &node);
         let circles = circles(&graph).into_iter();
-        let long: Vec<_> = circles.filter(|circle| circle.len() > most).collect();
+        let long = circles.filter(|circle| circle.len() > most);
         let name = name(&folder);
-        match open.contains(&name.as_str()) {
-            true if long.is_empty() => faults.push(format!("{name} is open no more: take it out")),
-            true => {}
-            false => faults.extend(
-                long.iter()
-                    .map(|one| format!("{name}: {}", shown(&graph, one))),
-            ),
-        }
+        faults.extend(long.map(|circle| format!("{name}: {}", shown(&graph, &circle))));
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
@@ -136,12 +125,12 @@ fn folder_of(file: &str) -> Option<String> {
 
 #[test]
 fn no_circle_of_files_is_longer_than_three() {
-    assert_no_circle(MOST_FILES, &[], |file| Some(file.to_owned()));
+    assert_no_circle(MOST_FILES, |file| Some(file.to_owned()));
 }
 
 #[test]
 fn folders_of_a_crate_import_one_way() {
-    assert_no_circle(1, OPEN_FOLDERS, folder_of);
+    assert_no_circle(1, folder_of);
 }
 
 /// Lines of Rust in `folder` and below.

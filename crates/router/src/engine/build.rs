@@ -10,11 +10,10 @@ use super::ids::{ElementId, Target, Way};
 use super::options::Options;
 use super::threads::plan::plan;
 use super::threads::wishes::Wishes;
+use super::{Classes, Element, Entry};
 use crate::args::definitions::Definitions;
 use crate::args::machine_names::Machine;
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
-use crate::elements::{self, Entry};
 use crate::graph::flow::Flow;
 use crate::graph::index::Index;
 use crate::graph::multiply;
@@ -35,15 +34,16 @@ fn quoted(flat: &Flat, element: ElementId) -> String {
 /// The last thing said where a router cannot run.
 pub const FAILED: &str = "Router could not be initialized!";
 
-/// A router whose elements are configured; `initialize` starts it.
+/// A router of elements of these `classes`, which are configured; `initialize` starts it.
 pub fn build(
+    classes: Classes,
     flat: Flat,
     source: String,
     host: Box<dyn Host>,
     options: Options,
 ) -> Result<(Ctx, Diagnostics), Diagnostics> {
     let mut said = Diagnostics::new();
-    let Some(entries) = entries(&flat, &mut said) else {
+    let Some(entries) = entries(classes, &flat, &mut said) else {
         return Err(failed(said));
     };
     let counts = counts(&flat, &entries, &mut said);
@@ -88,6 +88,7 @@ pub fn build(
     for id in order {
         let element = made[id].as_mut();
         let given = Given {
+            classes,
             flat: &flat,
             index: &index,
             id,
@@ -142,6 +143,7 @@ pub fn build(
         sources,
     };
     let config = Configuration {
+        classes,
         nodes,
         flat,
         source,
@@ -169,10 +171,10 @@ fn failed(mut said: Diagnostics) -> Diagnostics {
 }
 
 /// The class of every element.
-fn entries(flat: &Flat, said: &mut Diagnostics) -> Option<Vec<&'static Entry>> {
+fn entries(classes: Classes, flat: &Flat, said: &mut Diagnostics) -> Option<Vec<&'static Entry>> {
     let mut entries = Vec::new();
     for declared in &flat.elements {
-        match elements::find(&declared.class) {
+        match classes.find(&declared.class) {
             Some(entry) => entries.push(entry),
             None => said.error(
                 Some(&declared.landmark),

@@ -2,14 +2,13 @@
 
 use super::setup::Setup;
 use super::threads::wishes::Wishes;
-use super::{Ctx, ElementId};
+use super::{Classes, Ctx, Element, ElementId, Entry};
 use crate::args::Args;
 use crate::args::definitions::Definitions;
 use crate::args::machine_names::{Machine, unknown_in_rule};
 use crate::args::misspelt;
 use crate::args::text::split_args;
 use crate::diagnostic::{About, Diagnostic, Diagnostics};
-use crate::element::{Element, Entry};
 use crate::graph::index::Index;
 use crate::graph::processing::Modes;
 use crate::lang::conf::split_keyword;
@@ -17,6 +16,7 @@ use crate::lang::{Flat, places};
 
 /// What is known of an element before it is configured.
 pub(super) struct Given<'a> {
+    pub(super) classes: Classes,
     pub(super) flat: &'a Flat,
     pub(super) index: &'a Index,
     pub(super) id: ElementId,
@@ -40,6 +40,7 @@ impl Given<'_> {
             Args::resolve_list(params, &arguments, &names, None)
         };
         let mut setup = Setup {
+            classes: self.classes,
             id: self.id,
             name: &declared.name,
             class: &declared.class,
@@ -112,6 +113,7 @@ impl Ctx {
             .definitions
             .ask_anew(Machine::new(self.world.host.machine_names()));
         let given = Given {
+            classes: self.config.classes,
             flat: &self.config.flat,
             index: &self.config.index,
             id: element,
@@ -132,7 +134,7 @@ impl Ctx {
             self.remark(said.click().trim_end());
         }
         config.clone_into(&mut self.config.nodes[element].config);
-        self.with(element, super::super::element::Element::reconfigured);
+        self.with(element, Element::reconfigured);
         Ok(())
     }
 

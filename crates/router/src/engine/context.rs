@@ -18,8 +18,8 @@ use super::task::Tasks;
 use super::threads::team::Place;
 use super::timer::Timers;
 use super::trace::Trace;
+use super::{Classes, Element, Entry};
 use crate::args::definitions::Definitions;
-use crate::element::{Element, Entry};
 use crate::graph::index::Index;
 use crate::graph::processing::Modes;
 use crate::host::Host;
@@ -253,6 +253,8 @@ impl World {
 /// The configuration.
 #[derive(Clone)]
 pub(super) struct Configuration {
+    /// The classes that elements may be of.
+    pub(super) classes: Classes,
     pub(super) nodes: Vec<Node>,
     pub(super) flat: Flat,
     /// The text as it was given.

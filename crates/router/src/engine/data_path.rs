@@ -1,8 +1,9 @@
 //! How packets get from one element to the next.
 
+use super::Element;
 use super::context::{Ctx, Pending};
+use super::element::cast;
 use super::ids::{ElementId, Target, Way};
-use crate::element::{Element, cast};
 use crate::graph::processing::Mode;
 use crate::reason::Reason;
 use trammel_packet::batch::{Batch, CAPACITY, Packets};

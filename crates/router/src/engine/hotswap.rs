@@ -9,7 +9,6 @@ use super::driver::State;
 use super::{Ctx, ElementId, Options, build};
 use crate::diagnostic::Diagnostics;
 use crate::lang::{self, Library, Loader};
-use crate::load::BuiltIn;
 
 /// Libraries by their bare names, along the path that the command line gave.
 struct Named<'a>(&'a dyn Loader);
@@ -50,7 +49,7 @@ impl Ctx {
         };
         let inside = Named(self.options.libraries.loader());
         let options = lang::Options {
-            classes: Some(&BuiltIn),
+            classes: Some(self.config.classes),
             definitions: &self.options.definitions,
             loader: if run.confined {
                 &inside
@@ -66,7 +65,13 @@ impl Ctx {
         }
         let host = crate::memory::MemoryHost::new();
         host.memory().names = Some(self.world.host.machine_names());
-        let built = build::build(flat, text.to_owned(), Box::new(host), run);
+        let built = build::build(
+            self.config.classes,
+            flat,
+            text.to_owned(),
+            Box::new(host),
+            run,
+        );
         let (mut new, said) = built.map_err(|said| told(&said))?;
         (new.clocks.clock, new.clocks.warp) = (self.clocks.clock, self.clocks.warp);
         new.succession.predecessors = (0..new.config.nodes.len())

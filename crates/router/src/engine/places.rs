@@ -1,8 +1,7 @@
 //! The elements of a router by name, number and class.
 
-use super::{Counters, Ctx, ElementId, Node};
+use super::{Counters, Ctx, Element, ElementId, Entry, Node};
 use crate::args::definitions::Within;
-use crate::element::Element;
 use crate::lang::Flat;
 
 /// Names and places.
@@ -33,7 +32,7 @@ impl Ctx {
     }
 
     /// The class of an element.
-    pub fn entry(&self, element: ElementId) -> &'static crate::element::Entry {
+    pub fn entry(&self, element: ElementId) -> &'static Entry {
         self.config.nodes[element].entry
     }
 

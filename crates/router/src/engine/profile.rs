@@ -9,8 +9,7 @@
 
 use super::study::Study;
 use super::trace::Step;
-use super::{Ctx, ElementId};
-use crate::element::Element;
+use super::{Ctx, Element, ElementId};
 use trammel_packet::batch::{Batch, Packets};
 
 /// Ticks from which on a call was interrupted: a third of a millisecond, of which a batch's work takes some hundredths and
@@ -165,8 +164,7 @@ impl Ctx {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::Options;
-    use crate::engine::{Ctx, Started};
+    use crate::engine::{Ctx, Options, Started};
     use crate::estimate::{Inflow, inflow, visits};
     use crate::lang;
     use crate::load::{BuiltIn, load};

@@ -2,7 +2,7 @@
 
 use super::notify::{Kind, Listener, NotifierId, Provided, Signal};
 use super::task::TaskId;
-use super::{Ctx, ElementId};
+use super::{Ctx, Element, ElementId};
 use crate::graph::flow::Flow;
 use crate::graph::processing::Mode;
 use crate::lang::Port;
@@ -65,7 +65,7 @@ impl Ctx {
     }
 
     /// The elements of class `T` found first on each way beyond a port.
-    pub fn nearest<T: crate::element::Element>(&mut self, way: Way, port: usize) -> Vec<ElementId> {
+    pub fn nearest<T: Element>(&mut self, way: Way, port: usize) -> Vec<ElementId> {
         let mut found = Vec::new();
         self.search(way, port, |ctx, element, _| {
             if ctx.get::<T>(element).is_none() {

@@ -1,12 +1,12 @@
 //! What elements ask of the engine besides moving packets: time, chance, tasks, timers, notifiers, descriptors.
 
+use super::classic_random::{self, ClassicRandom};
 use super::clock::Clock;
 use super::context::Random;
 use super::notify::{Listener, NotifierId, Notifiers, Signal};
 use super::task::{self, TaskId};
 use super::timer::TimerId;
 use super::{Ctx, ElementId};
-use crate::engine::classic_random::{self, ClassicRandom};
 use crate::host::{DeviceRequest, Host, KernelTables, Refusal, Socket, SocketRequest};
 use trammel_core::rng::Rng;
 use trammel_packet::device::Device;

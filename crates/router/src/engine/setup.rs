@@ -1,11 +1,10 @@
 //! What an element has while it is configured: who it is and what surrounds it.
 
-use super::ElementId;
+use super::element::cast;
 use super::threads::wishes::Wishes;
+use super::{Classes, Element, ElementId};
 use crate::args::definitions::{Definitions, Within};
 use crate::args::names::Names;
-use crate::element::{Element, cast};
-use crate::elements;
 use crate::graph::index::Index;
 use crate::graph::ports::Ports;
 use crate::graph::processing::Mode;
@@ -14,6 +13,8 @@ use crate::lang::Flat;
 /// The place of an element that is being configured.
 #[derive(Debug)]
 pub struct Setup<'a> {
+    /// The classes that elements may be of.
+    pub classes: Classes,
     /// Its number.
     pub id: ElementId,
     /// Its name.
@@ -56,14 +57,15 @@ impl Setup<'_> {
     /// Whether another element is a `T`.
     pub fn is<T: Element>(&self, element: ElementId) -> bool {
         let class = &self.flat.elements[element].class;
-        elements::find(class).is_some_and(|entry| cast::<T>((entry.make)().as_mut()).is_some())
+        let entry = self.classes.find(class);
+        entry.is_some_and(|entry| cast::<T>((entry.make)().as_mut()).is_some())
     }
 
     /// The numbers of inputs and outputs of another element.
     pub fn ports_of(&self, element: ElementId) -> (usize, usize) {
         let (inputs, outputs) = self.index.wiring.used(element);
         let class = &self.flat.elements[element].class;
-        elements::find(class).map_or((inputs, outputs), |entry| {
+        self.classes.find(class).map_or((inputs, outputs), |entry| {
             Ports::parse(entry.ports).resolve(inputs, outputs)
         })
     }

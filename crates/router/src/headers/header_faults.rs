@@ -1,8 +1,7 @@
 //! What elements that check headers do with packets that fail: count, tell, send to output 1.
 
 use crate::args::{Args, Kind, Need, Param};
-use crate::element::Handler;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Handler};
 use crate::reason::Reason;
 use std::fmt::Write;
 use trammel_packet::pool::Handle;

@@ -8,7 +8,7 @@ use crate::args::numbers::parse_int;
 use crate::args::text::join_args;
 use crate::args::{Kind, Need, Param};
 use crate::diagnostic::{About, Diagnostics};
-use crate::element::Handler;
+use crate::engine::Handler;
 use crate::engine::setup::Setup;
 
 /// Tickets times stride.

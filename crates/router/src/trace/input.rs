@@ -1,8 +1,7 @@
 //! A file that is read: decompressed where it is gzip's, with its place in it.
 
 use super::system_text;
-use crate::element::Handler;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Handler};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use trammel_packet::capture::source::decompressed;
 

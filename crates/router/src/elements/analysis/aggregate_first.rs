@@ -14,10 +14,9 @@
 use super::shared::aggregates::{NOTIFIER, notifier, tree};
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
-use crate::engine::{Ctx, ElementId};
+use crate::engine::{Ctx, Element, ElementId};
 use crate::reason::Reason;
 use std::collections::BTreeSet;
 use trammel_packet::anno;

@@ -18,10 +18,9 @@
 use super::shared::ip_field::{IP, IpField};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;

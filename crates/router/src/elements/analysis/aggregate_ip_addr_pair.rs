@@ -14,10 +14,9 @@
 use super::shared::aggregates::{Listeners, tree};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::headers::ip_packet;
 use crate::reason::Reason;
 use std::collections::BTreeMap;

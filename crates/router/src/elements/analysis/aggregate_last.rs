@@ -17,11 +17,11 @@
 use super::shared::aggregates::{NOTIFIER, notifier, tree};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
+use crate::engine::element::cast;
 use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
-use crate::engine::{Ctx, ElementId};
+use crate::engine::{Ctx, Element, ElementId, Handler};
 use crate::reason::Reason;
 use std::collections::BTreeMap;
 use trammel_packet::anno;

@@ -15,8 +15,9 @@
 use crate::args::definitions::address_info;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::{About, Diagnostics};
-use crate::element::{Element, PHASE_INFO};
 use crate::elements::Entry;
+use crate::engine::Element;
+use crate::engine::element::PHASE_INFO;
 use crate::engine::setup::Setup;
 
 /// The class.

@@ -15,10 +15,9 @@ use crate::args::numbers::parse_uint;
 use crate::args::text::take_word;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::rates::rate::Rate;
 use trammel_packet::batch::Packets;
 
@@ -200,7 +199,7 @@ impl Element for Counter {
     }
 
     fn take_state(&mut self, _: &mut Ctx, old: &mut dyn Element) {
-        if let Some(old) = crate::element::cast::<Counter>(old) {
+        if let Some(old) = crate::engine::element::cast::<Counter>(old) {
             (self.packets, self.bytes) = (old.packets, old.bytes);
             (self.rate, self.byte_rate) = (old.rate.clone(), old.byte_rate.clone());
         }

@@ -14,11 +14,10 @@
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::study::Study;
-use crate::engine::{Ctx, NOWHERE};
+use crate::engine::{Ctx, Element, NOWHERE};
 use crate::reason::Reason;
 use trammel_packet::batch::{Batch, CAPACITY, Packets};
 use trammel_packet::pool::Pool;

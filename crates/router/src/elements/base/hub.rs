@@ -12,9 +12,8 @@
 //! ```
 
 use super::shared::copies::to_all;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Batch;
 
 /// The class.

@@ -9,10 +9,9 @@
 //! q :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1) -> Queue -> ToDevice(eth0); Idle -> q; Idle -> [1] q
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::notify::{self, NotifierId, Provided};
+use crate::engine::{Ctx, Element};
 use crate::reason::Reason;
 use trammel_packet::batch::{Batch, Packets};
 

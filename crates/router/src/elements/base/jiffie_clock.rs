@@ -9,8 +9,8 @@
 //! ```
 
 use crate::args::{Kind, Need, Param};
-use crate::element::Element;
 use crate::elements::Entry;
+use crate::engine::Element;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("JiffieClock", "stands for Click's clocks", || {

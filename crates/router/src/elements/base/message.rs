@@ -10,8 +10,8 @@
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
+use crate::engine::Element;
 use crate::engine::setup::Setup;
 
 /// The class.

@@ -13,11 +13,10 @@
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::notify::Signal;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::graph::processing::Mode;
 
 /// The class.

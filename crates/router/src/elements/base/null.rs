@@ -6,8 +6,8 @@
 //! Idle -> before :: Null -> Discard
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
+use crate::engine::Element;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("Null", "passes packets unchanged", || Box::new(Null))

@@ -8,8 +8,8 @@
 //! RatedSource(RATE 10) -> Queue -> PullNull -> Unqueue -> Discard
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
+use crate::engine::Element;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("PullNull", "passes pulled packets unchanged", || {

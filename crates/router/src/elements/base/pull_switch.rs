@@ -14,11 +14,10 @@ use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;
 use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::notify::{Kind as Notice, NotifierId, Provided, Signal};
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::batch::Packets;
 
 /// The class.

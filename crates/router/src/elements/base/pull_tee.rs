@@ -12,10 +12,9 @@
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 
 /// The class.

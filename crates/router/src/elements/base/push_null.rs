@@ -8,8 +8,8 @@
 //! RatedSource(RATE 10) -> PushNull -> Discard
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
+use crate::engine::Element;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("PushNull", "passes pushed packets unchanged", || {

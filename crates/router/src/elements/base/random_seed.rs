@@ -15,10 +15,9 @@ use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
 use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("RandomSeed", "sets the seed of random numbers", || {

@@ -17,12 +17,11 @@ use crate::args::kinds::INT;
 use crate::args::numbers::{parse_bool, parse_int};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::notify::Signal;
 use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
+use crate::engine::{Ctx, Element, Handler};
 use crate::graph::processing::Mode;
 use trammel_packet::batch::{CAPACITY, Packets};
 

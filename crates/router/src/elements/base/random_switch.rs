@@ -9,9 +9,8 @@
 //! FromDevice(eth0) -> r :: RandomSwitch; r[0] -> Discard; r[1] -> Queue -> ToDevice(eth1)
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Batch;
 
 /// The class.

@@ -9,9 +9,8 @@
 //! FromDevice(eth0) -> r :: RoundRobinSwitch; r[0] -> Queue -> ToDevice(eth1); r[1] -> Discard
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Batch;
 
 /// The class.

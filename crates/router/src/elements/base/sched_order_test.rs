@@ -16,11 +16,10 @@
 use crate::args::kinds::{INT, UINT};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
+use crate::engine::{Ctx, Element, Handler};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The class.

@@ -15,10 +15,10 @@ use crate::args::numbers::parse_fixed;
 use crate::args::text::split_words;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, PHASE_INFO};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::element::PHASE_INFO;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

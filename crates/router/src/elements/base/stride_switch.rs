@@ -15,10 +15,9 @@
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::rates::strides::{PARAMS, Strides};
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;

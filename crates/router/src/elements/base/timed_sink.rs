@@ -12,11 +12,10 @@
 use crate::args::times::{parse_timestamp, unparse_interval};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use trammel_packet::timestamp::Timestamp;
 

@@ -9,9 +9,8 @@
 //! FromDump(a.pcap, STOP true) -> SetCRC32 -> CheckCRC32 -> Discard
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use crate::headers::crc32::crc32;
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;

@@ -11,10 +11,9 @@ use crate::args::numbers::parse_int;
 use crate::args::packet_length::{MOST, within_most};
 use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::batch::Packets;
 
 /// The class.

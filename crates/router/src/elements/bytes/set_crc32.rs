@@ -8,9 +8,8 @@
 //! FromDump(a.pcap, STOP true) -> SetCRC32 -> ToDump(b.pcap)
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use crate::headers::crc32::crc32;
 use trammel_packet::batch::Packets;
 

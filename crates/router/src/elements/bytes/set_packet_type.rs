@@ -8,10 +8,9 @@
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 use trammel_packet::packet::PacketType;
 

@@ -6,9 +6,8 @@
 //! FromDump(a.pcap, STOP true, FORCE_IP true) -> StripToNetworkHeader -> CheckIPHeader -> Discard
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 
 /// The class.

@@ -17,11 +17,10 @@
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
+use crate::engine::{Ctx, Element, Handler};
 use crate::host::{Socket, SocketRequest, reason};
 use std::collections::VecDeque;
 use std::io::ErrorKind;

@@ -12,11 +12,10 @@
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
+use crate::engine::{Ctx, Element};
 use crate::neighbours::arp::{self, FRAME_LEN, Party};
 use trammel_packet::headers::arp::OP_REPLY;
 use trammel_packet::timestamp::Timestamp;

@@ -27,11 +27,11 @@
 use super::arp_table::{ArpTable, first_slimming, interval};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
+use crate::engine::element::cast;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
-use crate::engine::{Ctx, ElementId};
+use crate::engine::{Ctx, Element, ElementId, Handler};
 use crate::neighbours::arp::{self, Party};
 use crate::neighbours::{Neighbours, Waits};
 use crate::reason::Reason;

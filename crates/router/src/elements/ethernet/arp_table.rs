@@ -13,11 +13,11 @@
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::element::cast;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
+use crate::engine::{Ctx, Element, Handler};
 use crate::neighbours::Neighbours;
 use crate::neighbours::arp;
 use trammel_packet::timestamp::Timestamp;

@@ -12,10 +12,9 @@
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ether::{Ether, ethertype};
 use trammel_packet::packet::Packet;

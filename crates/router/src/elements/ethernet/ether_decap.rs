@@ -9,9 +9,8 @@
 //! FromDevice(eth0) -> EtherDecap -> CheckIPHeader -> Discard
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ether::Ether;

@@ -6,9 +6,8 @@
 //! FromDevice(eth0) -> EtherMirror -> Queue -> ToDevice(eth0)
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 
 /// The class.

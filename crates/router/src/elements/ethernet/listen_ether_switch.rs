@@ -18,11 +18,10 @@
 use super::shared::learning_switch::{self, Switch};
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::study::Study;
+use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::Pool;
 

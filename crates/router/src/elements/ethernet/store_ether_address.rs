@@ -14,10 +14,9 @@ use super::shared::ether_place::{self, ETHER_BYTES, OFFSET};
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 

@@ -11,8 +11,9 @@
 use super::shared::dpdk;
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, PHASE_INFO};
 use crate::elements::Entry;
+use crate::engine::Element;
+use crate::engine::element::PHASE_INFO;
 use crate::engine::setup::Setup;
 
 /// The class.

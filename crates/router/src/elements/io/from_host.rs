@@ -14,10 +14,9 @@ use super::shared::kernel_interface::{self, KernelInterface};
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

@@ -18,10 +18,9 @@
 use super::shared::kernel_interface::{KernelInterface, Kind, PARAMS};
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::batch::Batch;
 
 /// The class.

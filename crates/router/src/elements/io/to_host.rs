@@ -17,10 +17,10 @@
 use super::shared::kernel_interface::{self, KernelInterface};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler, PHASE_LATE};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::element::PHASE_LATE;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 

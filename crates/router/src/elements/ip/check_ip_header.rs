@@ -16,10 +16,9 @@
 use super::shared::ip_check::{IpCheck, PARAMS};
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::batch::Packets;
 
 /// The class.

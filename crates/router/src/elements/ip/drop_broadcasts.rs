@@ -9,9 +9,8 @@
 //! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> DropBroadcasts -> Discard
 //! ```
 
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element, Handler};
 use crate::headers::ip_packet::is_link_group;
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;

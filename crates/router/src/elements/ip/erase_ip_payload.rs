@@ -10,9 +10,8 @@
 //! FromDump(a.pcap, STOP true, FORCE_IP true) -> EraseIPPayload -> ToDump(b.pcap, ENCAP IP)
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use crate::headers::ip_packet::header;
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;

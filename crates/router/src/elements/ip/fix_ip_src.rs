@@ -14,10 +14,9 @@
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element};
 use crate::headers::ip_packet::fix_source;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;

@@ -12,9 +12,8 @@
 //! # References
 //! RFC 792; RFC 1122, §3.2.2.6.
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use crate::headers::ip_packet::{header_mut, replace_word, set_destination, transport_len};
 use crate::reason::Reason;
 use trammel_packet::anno;

@@ -17,10 +17,9 @@
 use super::shared::ip_options::{has_options, milliseconds_of_day, record};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;

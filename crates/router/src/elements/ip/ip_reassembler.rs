@@ -21,10 +21,9 @@
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::headers::ip_packet::{header, header_mut, mark_len};
 use crate::reason::Reason;
 use std::fmt::Write;

@@ -14,10 +14,9 @@
 use super::set_ip_checksum::SetIpChecksum;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::headers::ip_packet::transport_sum;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum::for_udp;

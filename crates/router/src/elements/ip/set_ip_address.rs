@@ -13,10 +13,9 @@
 use crate::args::addresses::parse_ip;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use std::net::Ipv4Addr;
 use trammel_packet::batch::Packets;
 

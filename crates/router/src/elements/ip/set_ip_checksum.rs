@@ -6,9 +6,8 @@
 //! FromDump(a.pcap, STOP true, FORCE_IP true) -> StoreData(8, \<01>) -> SetIPChecksum -> ToDump(b.pcap, ENCAP IP)
 //! ```
 
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv4::{self, Ipv4};

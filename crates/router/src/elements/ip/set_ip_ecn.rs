@@ -10,10 +10,9 @@
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::headers::ip_packet::set_tos;
 use trammel_packet::batch::Packets;
 

@@ -7,9 +7,8 @@
 //!     -> CheckIPHeader -> Discard
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 
 /// The class.

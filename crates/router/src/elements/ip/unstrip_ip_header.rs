@@ -5,9 +5,8 @@
 //! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> StripIPHeader -> UnstripIPHeader -> Discard
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 
 /// The class.

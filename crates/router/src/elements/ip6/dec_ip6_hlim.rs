@@ -9,10 +9,8 @@
 //! # References
 //! RFC 8200.
 
-use crate::element::Element;
-use crate::element::Handler;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv6::Ipv6;

@@ -17,10 +17,9 @@
 use crate::args::kinds::{INT, UINT};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element};
 use crate::headers::ip6_packet;
 use crate::reason::Reason;
 use trammel_packet::anno;

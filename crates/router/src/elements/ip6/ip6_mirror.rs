@@ -9,9 +9,8 @@
 //! # References
 //! RFC 8200.
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv4::protocol;
 use trammel_packet::headers::ipv6;

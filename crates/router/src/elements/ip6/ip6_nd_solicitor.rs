@@ -20,11 +20,11 @@ use super::shared::neighbour_message::{self as message, Ends, link_group, solici
 use crate::args::addresses::{EtherAddress, unparse_ip6};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::element::cast;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
+use crate::engine::{Ctx, Element, Handler};
 use crate::headers::ip6_packet::destination;
 use crate::neighbours::arp::now_ms;
 use crate::neighbours::{Limits, Neighbours, Waits};

@@ -14,9 +14,8 @@
 //! RFC 7915, §5; RFC 6146.
 
 use super::shared::siit;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use crate::headers::ip_packet;
 use crate::reason::Reason;
 use trammel_packet::anno;

@@ -11,9 +11,8 @@
 //! # References
 //! RFC 3032, §2.4.2; RFC 3443.
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::mpls::Mpls;

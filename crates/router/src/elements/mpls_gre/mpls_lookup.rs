@@ -17,10 +17,9 @@
 use super::shared::mpls_table::{self, Table};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::{About, Diagnostics};
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 use trammel_packet::headers::mpls::Mpls;

@@ -17,11 +17,10 @@
 use crate::args::kinds::INT;
 use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::notify::{self, NotifierId, Provided, Signal};
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 use trammel_packet::pool::Handle;
 

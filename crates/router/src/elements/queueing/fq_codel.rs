@@ -21,11 +21,10 @@
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Need, Param, keyword};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::notify::{self, NotifierId, Provided};
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::headers::ip_packet::{header, set_tos, transport_len};
 use crate::headers::ip6_packet;
 use crate::reason::Reason;

@@ -11,10 +11,9 @@
 //! s -> Unqueue -> Discard
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::notify::Signal;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 
 /// The class.

@@ -17,11 +17,10 @@
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::notify::{self, NotifierId, Provided, Signal};
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use trammel_packet::batch::Packets;

@@ -14,10 +14,9 @@ use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;
 use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::anno;
 use trammel_packet::batch::Batch;
 

@@ -13,13 +13,12 @@
 use crate::args::times::{parse_timestamp, unparse_interval};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::notify::Signal;
 use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
 use crate::engine::timer::TimerId;
+use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::pool::Handle;
 use trammel_packet::timestamp::Timestamp;
 

@@ -17,10 +17,9 @@
 
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use crate::script::format::real;
 use trammel_core::entry::{Kind as ParamKind, Params, Value};

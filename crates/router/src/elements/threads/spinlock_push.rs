@@ -10,9 +10,8 @@
 //! ```
 
 use crate::args::{Kind, Need, Param};
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::{Batch, Packets};
 
 /// The class.

@@ -17,8 +17,8 @@ use crate::args::numbers::parse_int;
 use crate::args::text::split_words;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
+use crate::engine::Element;
 use crate::engine::setup::Setup;
 use crate::engine::threads::wishes::Wish;
 

@@ -11,9 +11,8 @@
 //! DriverManager(wait_stop, print t.average_time, stop)
 //! ```
 
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::batch::Packets;
 
 /// The class.

@@ -13,10 +13,9 @@
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::headers::header_faults::{DETAILS, Faults, VERBOSE};
 use crate::headers::ip_packet::{final_header, pseudo_sum};
 use crate::reason::Reason;

@@ -17,10 +17,9 @@ use super::shared::test_frames::{
 use crate::args::kinds::{INT, UINT};
 use crate::args::{Args, Kind};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ipv4::protocol;
 use trammel_packet::headers::tcp::{Tcp, flag};

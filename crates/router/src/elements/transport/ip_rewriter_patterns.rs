@@ -14,8 +14,8 @@
 
 use super::shared::rewriter::patterns::Patterns;
 use crate::args::{Kind, Need, Param};
-use crate::element::PHASE_INFO;
 use crate::elements::Entry;
+use crate::engine::element::PHASE_INFO;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("IPRewriterPatterns", "names patterns of rewriters", || {

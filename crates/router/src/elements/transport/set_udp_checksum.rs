@@ -8,9 +8,8 @@
 //! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPClassifier(udp) -> SetUDPChecksum -> ToDump(b.pcap, ENCAP IP)
 //! ```
 
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use crate::headers::ip_packet::{final_header, pseudo_sum};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;

@@ -20,10 +20,9 @@
 use crate::args::kinds::U16;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::headers::ip_packet::transport_sum;
 use trammel_packet::anno::Anno;
 use trammel_packet::batch::Batch;

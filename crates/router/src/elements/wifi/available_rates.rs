@@ -22,10 +22,10 @@ use crate::args::numbers::parse_uint;
 use crate::args::text::split_words;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::element::cast;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

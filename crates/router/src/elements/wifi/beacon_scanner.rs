@@ -18,10 +18,9 @@ use super::shared::wifi_stations::{self as stations, Management, element, subtyp
 use crate::args::addresses::EtherAddress;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
-use crate::engine::{Ctx, ElementId};
+use crate::engine::{Ctx, Element, ElementId, Handler};
 use crate::reason::Reason;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -14,11 +14,10 @@
 use super::shared::wifi_stations::{self as stations, Management, subtype};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
-use crate::engine::{Ctx, ElementId};
+use crate::engine::{Ctx, Element, ElementId};
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 use trammel_packet::timestamp::Timestamp;

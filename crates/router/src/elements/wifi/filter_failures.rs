@@ -13,9 +13,8 @@
 //! ```
 
 use super::shared::wifi::{self, FAILED};
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 

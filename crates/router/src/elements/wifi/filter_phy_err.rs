@@ -11,9 +11,8 @@
 
 use super::shared::wifi;
 use crate::args::{Kind, Need, Param};
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 

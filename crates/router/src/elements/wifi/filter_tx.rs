@@ -10,9 +10,8 @@
 //! ```
 
 use super::shared::wifi;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 

@@ -20,10 +20,9 @@ use super::shared::wifi_stations as stations;
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
-use crate::engine::{Ctx, ElementId};
+use crate::engine::{Ctx, Element, ElementId, Handler};
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 

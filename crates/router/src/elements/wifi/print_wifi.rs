@@ -15,10 +15,9 @@ use super::shared::wifi_stations::{self as stations, Management, element, subtyp
 use crate::args::addresses::EtherAddress;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element};
 use std::fmt::{self, Write};
 use trammel_packet::batch::Packets;
 use trammel_packet::packet::Packet;

@@ -19,10 +19,9 @@ use super::shared::wifi_stations::{self as stations, subtype};
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
-use crate::engine::{Ctx, ElementId};
+use crate::engine::{Ctx, Element, ElementId, Handler};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("ProbeRequester", "probes for 802.11 networks", || {

@@ -22,10 +22,9 @@ use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::parse_int;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
-use crate::engine::{Ctx, ElementId};
+use crate::engine::{Ctx, Element, ElementId, Handler};
 use crate::reason::Reason;
 use trammel_packet::batch::Batch;
 

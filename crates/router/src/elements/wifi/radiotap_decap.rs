@@ -11,9 +11,8 @@
 
 use super::shared::wifi::{self, BAD, FAILED, Field, SENT};
 use crate::args::{Kind, Need, Param};
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 use trammel_packet::packet::Packet;
 

@@ -9,9 +9,8 @@
 //! ```
 
 use super::shared::wifi::{self, UNACKNOWLEDGED};
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
 
 /// The class.

@@ -13,10 +13,9 @@
 use super::shared::wifi::{self, Header, LLC};
 use crate::args::{Args, flag};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element};
 use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::ether::Ether;

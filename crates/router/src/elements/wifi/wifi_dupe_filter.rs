@@ -17,9 +17,8 @@
 use super::shared::wifi::Header;
 use crate::args::addresses::EtherAddress;
 use crate::args::{Kind, Need, Param};
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use std::collections::BTreeMap;
 use std::fmt::Write;

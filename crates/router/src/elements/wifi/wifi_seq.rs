@@ -19,10 +19,9 @@ use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
 use crate::args::{Args, Kind, Need, Param, param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
 use crate::elements::Entry;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::batch::Packets;
 
 /// The class.

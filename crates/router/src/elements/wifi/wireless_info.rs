@@ -19,10 +19,10 @@ use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::{parse_bool, parse_int};
 use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler, cast};
 use crate::elements::Entry;
-use crate::engine::Ctx;
+use crate::engine::element::cast;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(

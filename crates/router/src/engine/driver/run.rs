@@ -1,11 +1,10 @@
 //! Runs tasks, timers and descriptors.
 
 use super::Progress;
-use crate::element::Element;
 use crate::engine::clock::Clock;
 use crate::engine::simulated_core::VAIN_TURNS;
 use crate::engine::threads::team::Dozing;
-use crate::engine::{Ctx, ElementId};
+use crate::engine::{Ctx, Element, ElementId};
 use trammel_packet::timestamp::Timestamp;
 
 /// Tasks that run before timers and descriptors are looked at again.
@@ -354,8 +353,7 @@ impl Ctx {
 #[cfg(test)]
 mod tests {
     use super::Progress;
-    use crate::engine::Ctx;
-    use crate::engine::Options;
+    use crate::engine::{Ctx, Options};
     use crate::lang;
     use crate::load::{BuiltIn, load};
     use crate::memory::MemoryHost;

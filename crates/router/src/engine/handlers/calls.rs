@@ -3,8 +3,7 @@
 use super::{HandlerRef, NotFound, Owner};
 use crate::args::handler_call::HandlerCall;
 use crate::args::numbers::parse_double;
-use crate::element::{Element, Handler};
-use crate::engine::{Ctx, ElementId};
+use crate::engine::{Ctx, Element, ElementId, Handler};
 use crate::graph::processing::Mode;
 use crate::lang::{Port, flatten};
 use std::any::Any;
@@ -303,11 +302,7 @@ impl Ctx {
 
     /// As [`Ctx::call`], of the running element `me`: what the call leads others to write to `me` is written
     /// when this returns, not when `me` has returned.
-    pub fn call_back(
-        &mut self,
-        me: &mut dyn crate::element::Element,
-        call: &HandlerCall,
-    ) -> Result<(), String> {
+    pub fn call_back(&mut self, me: &mut dyn Element, call: &HandlerCall) -> Result<(), String> {
         let (mut result, mine) = (self.call(call), Owner::Element(self.me));
         while let Some(at) = self
             .calls
@@ -348,7 +343,7 @@ impl Ctx {
     }
 
     fn read_standard(&self, element: ElementId, name: &str) -> Option<String> {
-        let own = |one: &dyn crate::element::Element| one.handlers().iter().any(|h| h.name == name);
+        let own = |one: &dyn Element| one.handlers().iter().any(|h| h.name == name);
         if self.slots[element].as_deref().is_some_and(own) {
             return None;
         }
@@ -456,7 +451,7 @@ impl Ctx {
                 format!("{}\n{}", names.len(), lines(&names))
             }
             "classes" => {
-                let all = crate::elements::all();
+                let all = self.config.classes.all();
                 lines(&all.iter().map(|entry| entry.about.name).collect::<Vec<_>>())
             }
             "config" if self.is_compact() => flatten::router(&self.config.flat),

@@ -3,7 +3,7 @@
 mod calls;
 
 use super::ids::ElementId;
-use crate::element::Handler;
+use crate::engine::Handler;
 
 /// What a handler's name begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

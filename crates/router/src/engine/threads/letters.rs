@@ -2,9 +2,8 @@
 
 use super::portal::Portal;
 use super::team::{Letter, NO_MANAGER, Place};
-use crate::element::Element;
 use crate::engine::handlers::HandlerRef;
-use crate::engine::{Ctx, ElementId};
+use crate::engine::{Ctx, Element, ElementId};
 use crate::reason::Reason;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;

@@ -1,7 +1,7 @@
 //! What a context sees of the other threads.
 
 use super::team::Dozing;
-use crate::element::handler::Handler;
+use crate::engine::handler::Handler;
 use crate::engine::handlers::Owner;
 use crate::engine::{Ctx, ElementId};
 use std::sync::atomic::Ordering;

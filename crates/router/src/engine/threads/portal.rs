@@ -1,9 +1,8 @@
 //! What stands for a queue of another thread.
 
 use super::crossing::Crossing;
-use crate::element::Element;
-use crate::engine::Ctx;
 use crate::engine::notify::{self, NotifierId, Provided};
+use crate::engine::{Ctx, Element};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use trammel_packet::batch::Batch;

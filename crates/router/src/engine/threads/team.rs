@@ -1,7 +1,7 @@
 //! What threads share: letter-boxes, the manager, the end of the run; and a context's place among them.
 
 use super::crossing::Crossing;
-use crate::element::handler::Handler;
+use crate::engine::handler::Handler;
 use crate::engine::handlers::HandlerRef;
 use crate::engine::ids::ElementId;
 use crate::host::Bell;

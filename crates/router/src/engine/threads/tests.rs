@@ -2,9 +2,8 @@
 
 use super::crossing::Crossing;
 use super::portal::Portal;
-use crate::element::Element;
-use crate::engine::Options;
 use crate::engine::driver::Progress;
+use crate::engine::{Element, Options};
 use crate::load::testing::Run;
 use crate::load::{self, BuiltIn};
 use crate::memory::MemoryHost;

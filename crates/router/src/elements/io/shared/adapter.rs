@@ -5,10 +5,9 @@
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Entry, Handler};
-use crate::engine::Ctx;
 use crate::engine::notify::{Kind, Provided};
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Entry, Handler};
 use trammel_packet::batch::{Batch, Packets};
 
 /// The arguments of the class that does the work.

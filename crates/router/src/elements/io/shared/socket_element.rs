@@ -5,9 +5,8 @@ use crate::args::kinds::UINT;
 use crate::args::packet_length::within_most;
 use crate::args::{Args, Kind, Need, Param, param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Batch;
 
 /// Makes the transport of a class from its arguments.

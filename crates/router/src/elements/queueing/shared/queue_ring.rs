@@ -12,10 +12,10 @@
 use crate::args::kinds::UINT;
 use crate::args::{Args, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler, cast};
-use crate::engine::Ctx;
+use crate::engine::element::cast;
 use crate::engine::notify::{self, NotifierId, Provided};
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
 use std::collections::VecDeque;
 use trammel_packet::batch::{Batch, Packets};

@@ -5,9 +5,8 @@ use crate::args::numbers::unparse_fixed;
 use crate::args::times::{has_bandwidth_unit, parse_bandwidth};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::{About, Diagnostics};
-use crate::element::{Element, Handler};
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::rates::rate::{EPOCHS, Rate};
 use trammel_packet::batch::Batch;
 

@@ -5,12 +5,11 @@ use crate::args::Args;
 use crate::args::numbers::parse_bool;
 use crate::args::times::unparse_bandwidth;
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
-use crate::engine::Ctx;
 use crate::engine::notify::Signal;
 use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
 use crate::engine::timer::TimerId;
+use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::batch::CAPACITY;
 
 /// What it runs by.

@@ -4,9 +4,8 @@ use super::rate_bucket::Unit;
 use super::rated_unqueue::rate_text;
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;
-use crate::element::{Element, Handler};
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
+use crate::engine::{Ctx, Element, Handler};
 use crate::rates::gap_rate::{GapRate, MAX_RATE};
 use trammel_packet::batch::Packets;
 

@@ -3,12 +3,11 @@
 use crate::args::kinds::INT;
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
-use crate::engine::Ctx;
 use crate::engine::notify::Signal;
 use crate::engine::setup::Setup;
 use crate::engine::task::TaskId;
 use crate::engine::timer::TimerId;
+use crate::engine::{Ctx, Element};
 use trammel_packet::batch::CAPACITY;
 use trammel_packet::timestamp::Timestamp;
 

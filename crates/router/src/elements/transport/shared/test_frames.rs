@@ -6,10 +6,9 @@
 use crate::args::numbers::{parse_bool, parse_int, parse_uint};
 use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
-use crate::element::Handler;
-use crate::engine::Ctx;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
+use crate::engine::{Ctx, Handler};
 use crate::headers::ip_packet;
 use crate::rates::gap_rate::{GapRate, MAX_RATE};
 use trammel_packet::batch::Packets;

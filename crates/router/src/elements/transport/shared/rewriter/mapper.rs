@@ -7,7 +7,7 @@ use crate::args::Args;
 use crate::args::numbers::parse_int;
 use crate::args::text::split_words;
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
+use crate::engine::Element;
 use crate::engine::classic_random::ClassicRandom;
 use crate::engine::setup::Setup;
 

@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::args::names::{Named, Names, Space};
 use crate::args::text::split_words;
 use crate::diagnostic::Diagnostics;
-use crate::element::Element;
+use crate::engine::Element;
 use crate::engine::setup::Setup;
 
 /// The element `IPRewriterPatterns`. Rewriters that use one of its patterns share the place in its range.

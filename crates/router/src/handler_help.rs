@@ -3,8 +3,8 @@
 //! A class may say so itself, in lines `- NAME: text` of a section `# Handlers` at the head of its file. A handler that is called
 //! as a parameter reads or writes that. What many classes have, and what every element has, stands here.
 
-use crate::element::{Entry, Handler};
 use crate::elements;
+use crate::engine::{Entry, Handler};
 use crate::script::functions;
 
 /// Handlers whose names mean the same wherever they are. A number at the end of a name stands for an input, output or place.

@@ -1,18 +1,15 @@
-//! What an element is: the trait, what its class says of itself, and the table of all classes.
+//! What an element is: the trait, the description of its class, and the table of classes.
 
-pub(crate) mod handler;
-mod handler_help;
-
-pub use handler::Handler;
-
+use super::notify::{Kind, Provided};
+use super::setup::Setup;
+use super::study::Study;
+use super::{Ctx, ElementId, Handler};
 use crate::args::{Args, Param};
 use crate::diagnostic::Diagnostics;
-use crate::engine::Ctx;
-use crate::engine::notify::Provided;
-use crate::engine::setup::Setup;
-use crate::engine::study::Study;
+use crate::lang;
 use std::any::Any;
 use trammel_core::entry::About;
+use trammel_core::family::Family;
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::Pool;
 
@@ -135,6 +132,19 @@ impl Entry {
     }
 }
 
+/// The classes that a router may be made of, by their names; whoever builds one gives them.
+pub type Classes = &'static Family<Entry>;
+
+impl lang::Classes for Family<Entry> {
+    fn knows(&self, class: &str) -> bool {
+        self.find(class).is_some()
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.all().iter().map(|entry| entry.about.name).collect()
+    }
+}
+
 /// An element. Packets come by `push` or are asked for by `pull`; most elements only say in `process` what
 /// becomes of each packet on its way from input 0 to output 0.
 pub trait Element: Any + Send {
@@ -235,7 +245,7 @@ pub trait Element: Any + Send {
     }
 
     /// The notifiers it offers to those that look for `kind` along `port`.
-    fn notifier(&self, kind: crate::engine::notify::Kind, port: usize) -> Provided {
+    fn notifier(&self, kind: Kind, port: usize) -> Provided {
         let _ = (kind, port);
         Provided::None
     }
@@ -294,7 +304,7 @@ pub trait Element: Any + Send {
     }
 
     /// The element that tells this one when aggregates end, if it listens to one.
-    fn aggregates_of(&self) -> Option<crate::engine::ElementId> {
+    fn aggregates_of(&self) -> Option<ElementId> {
         None
     }
 
