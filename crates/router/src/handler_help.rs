@@ -153,6 +153,7 @@ fn help(entry: &'static Entry, handler: &Handler) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::resolve::check_table;
     use crate::lang;
     use crate::load::{self, BuiltIn};
     use crate::memory::MemoryHost;
@@ -168,6 +169,15 @@ mod tests {
             }
         }
         assert!(silent.is_empty(), "{}: {silent:#?}", silent.len());
+    }
+
+    #[test]
+    fn every_table_of_parameters_can_be_read() {
+        let faults = elements::all().into_iter().flat_map(|entry| {
+            let faults = check_table(entry.params).into_iter();
+            faults.map(|fault| format!("{}({fault})", entry.about.name))
+        });
+        assert_eq!(faults.collect::<Vec<_>>(), Vec::<String>::new());
     }
 
     #[test]

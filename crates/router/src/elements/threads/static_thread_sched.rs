@@ -23,11 +23,11 @@ use crate::engine::setup::Setup;
 use crate::engine::threads::wishes::Wish;
 
 const PARAMS: &[Param] = &[Param {
-    name: "ELEMENT THREAD",
+    name: "WISHES",
     need: Need::Rest,
     kind: Kind::Raw,
     default: "",
-    help: "an element or compound, and its thread",
+    help: "elements or compounds, each with its thread: `ELEMENT THREAD`",
 }];
 
 /// The class.
