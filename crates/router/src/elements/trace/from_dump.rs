@@ -15,22 +15,19 @@
 //! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPPrint -> Discard
 //! ```
 
-use crate::args::handler_call::HandlerCall;
-use crate::args::kinds::{U64, UINT};
-use crate::args::numbers::{parse_bool, unparse_fixed};
+use super::shared::feed::{BURST, Fed, Feed, Next, SAMPLE};
+use crate::args::kinds::U64;
 use crate::args::times::parse_timestamp;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, flag, keyword, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::{self, Provided};
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, Element, Handler};
-use crate::graph::processing::Mode;
 use crate::headers::ip_packet;
 use crate::reason::Reason;
 use crate::trace::encap;
 use crate::trace::input::{Input, Refused};
-use crate::trace::pace::Pace;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
 use trammel_packet::capture::Reader;
@@ -39,7 +36,6 @@ use trammel_packet::headers::ether::ethertype;
 use trammel_packet::headers::ipv4::Ipv4;
 use trammel_packet::headers::ipv6::Ipv6;
 use trammel_packet::packet::Packet;
-use trammel_packet::pool::Handle;
 use trammel_packet::timestamp::Timestamp;
 
 /// The class.
@@ -48,117 +44,61 @@ pub static ENTRY: Entry = Entry::new("FromDump", "reads packets from a capture f
 })
 .ports("0/1-2", "a/ah")
 .params(&[
-    Param {
-        name: "FILENAME",
-        need: Need::Mandatory,
-        kind: Kind::Filename,
-        default: "",
-        help: "the capture; `-` is standard input",
-    },
-    option(
+    param(
+        "FILENAME",
+        Need::Mandatory,
+        Kind::Filename,
+        "",
+        "the capture; `-` is standard input",
+    ),
+    param(
         "TIMING",
         Need::Positional,
+        Kind::Bool,
         "false",
         "whether packets keep their distances in time",
     ),
-    option(
-        "STOP",
-        Need::Keyword,
-        "false",
-        "whether it stops the driver at the end",
-    ),
-    option("ACTIVE", Need::Keyword, "true", "whether it emits packets"),
-    Param {
-        name: "SAMPLE",
-        need: Need::Keyword,
-        kind: Kind::Fixed(SAMPLE_BITS),
-        default: "1",
-        help: "probability that a packet is emitted",
-    },
-    option(
-        "FORCE_IP",
-        Need::Keyword,
-        "false",
-        "whether only IP packets are emitted",
-    ),
+    flag("STOP", "false", "whether it stops the driver at the end"),
+    flag("ACTIVE", "true", "whether it emits packets"),
+    SAMPLE,
+    flag("FORCE_IP", "false", "whether only IP packets are emitted"),
     time("START", "the first time that is emitted"),
     time("START_AFTER", "`START`, from the first packet"),
     time("END", "the first time that is not emitted"),
     time("END_AFTER", "`END`, from the first packet"),
     time("INTERVAL", "`END`, from the first packet emitted"),
-    Param {
-        name: "END_CALL",
-        need: Need::Keyword,
-        kind: Kind::HandlerCall,
-        default: "",
-        help: "handler written at the end",
-    },
-    Param {
-        name: "FILEPOS",
-        need: Need::Keyword,
-        kind: U64,
-        default: "0",
-        help: "packets before this place in the file are left out",
-    },
-    option(
+    keyword(
+        "END_CALL",
+        Kind::HandlerCall,
+        "",
+        "handler written at the end",
+    ),
+    keyword(
+        "FILEPOS",
+        U64,
+        "0",
+        "packets before this place in the file are left out",
+    ),
+    flag(
         "LOOP",
-        Need::Keyword,
         "false",
         "whether it begins anew at the end, its times going on",
     ),
-    option("MMAP", Need::Keyword, "false", "has no effect"),
-    Param {
-        name: "BURST",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "1",
-        help: "packets of each run of its task",
-    },
+    flag("MMAP", "false", "has no effect"),
+    BURST,
 ])
 .ops("copy(frame - 4); work(200)");
 
-const fn option(
-    name: &'static str,
-    need: Need,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need,
-        kind: Kind::Bool,
-        default,
-        help,
-    }
-}
-
 const fn time(name: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: Kind::Timestamp,
-        default: "",
-        help,
-    }
+    keyword(name, Kind::Timestamp, "", help)
 }
-
-/// Binary digits of the sampling probability.
-const SAMPLE_BITS: u8 = 28;
-const ALWAYS: u32 = 1 << SAMPLE_BITS;
 
 #[derive(Debug, Default)]
 struct FromDump {
-    input: Input,
+    feed: Feed,
     reader: Option<Reader>,
     link: Option<LinkType>,
-    pace: Pace,
-    waiting: Option<Handle>,
-    sample: u32,
-    burst: usize,
-    timed: bool,
     force_ip: bool,
-    stops: bool,
-    end_call: Option<HandlerCall>,
     start: Option<Timestamp>,
     /// Whether `start` counts from the first packet.
     start_is_after: bool,
@@ -216,19 +156,13 @@ enum Since {
     Start,
 }
 
-enum Next {
-    Packet(Handle),
-    Later { is_full: bool },
-    End,
-}
-
 impl FromDump {
     fn open(&mut self, ctx: &mut Ctx) -> Result<(), String> {
-        self.input.open(ctx).map_err(Refused::text)?;
-        let Some(from) = self.input.take() else {
+        self.feed.input.open(ctx).map_err(Refused::text)?;
+        let Some(from) = self.feed.input.take() else {
             return Ok(());
         };
-        let reader = Reader::new(from).map_err(|e| format!("{}: {e}", self.input.name()))?;
+        let reader = Reader::new(from).map_err(|e| format!("{}: {e}", self.feed.input.name()))?;
         self.link = reader.link();
         self.reader = Some(reader);
         Ok(())
@@ -247,20 +181,6 @@ impl FromDump {
         self.has_times = true;
     }
 
-    fn ended(&mut self, ctx: &mut Ctx) {
-        if let Some(call) = self.end_call.clone() {
-            if let Err(why) = ctx.call_back(self, &call) {
-                let text = format!("{}: END_CALL: {why}\n", ctx.declaration(ctx.me()));
-                ctx.host().say(&text);
-            }
-        } else {
-            self.pace.set_active(ctx, false);
-            if self.stops {
-                ctx.stop();
-            }
-        }
-    }
-
     /// Whether a packet of this time is wanted; nothing where the end was reached.
     fn wants(&mut self, ctx: &mut Ctx, time: Timestamp) -> Option<bool> {
         if !self.has_times {
@@ -271,7 +191,7 @@ impl FromDump {
         }
         while let Some(end) = self.end.filter(|end| time >= *end) {
             self.ended(ctx);
-            if !self.pace.active {
+            if !self.feed.pace.active {
                 return None;
             }
             if self.end == Some(end) {
@@ -279,8 +199,7 @@ impl FromDump {
                 self.end = None;
             }
         }
-        let is_sampled = self.sample >= ALWAYS || ctx.draw_bits(SAMPLE_BITS.into()) < self.sample;
-        Some(is_sampled)
+        Some(self.feed.is_sampled(ctx))
     }
 
     /// Reads a packet that is wanted.
@@ -302,7 +221,7 @@ impl FromDump {
                     packet.set_mac_header(0);
                     let more = frame.wire_len.saturating_sub(frame.data.len() as u32);
                     packet.set_anno_u32(anno::EXTRA_LENGTH, more);
-                    self.waiting = Some(handle);
+                    self.feed.waiting = Some(handle);
                     (time, frame.link)
                 }
                 Ok(None) => {
@@ -316,13 +235,13 @@ impl FromDump {
                     return Next::End;
                 }
                 Err(error) => {
-                    let text = format!("{}: {error}\n", self.input.name());
+                    let text = format!("{}: {error}\n", self.feed.input.name());
                     ctx.host().say(&text);
                     self.reader = None;
                     return Next::End;
                 }
             };
-            let Some(handle) = self.waiting.take() else {
+            let Some(handle) = self.feed.waiting.take() else {
                 return Next::End;
             };
             self.place = place;
@@ -348,24 +267,39 @@ impl FromDump {
             }
         }
     }
+}
+
+impl Fed for FromDump {
+    fn feed(&mut self) -> &mut Feed {
+        &mut self.feed
+    }
 
     fn next(&mut self, ctx: &mut Ctx) -> Next {
-        let packet = match self.waiting.take() {
+        let packet = match self.feed.waiting.take() {
             Some(packet) => packet,
             None => match self.read_packet(ctx) {
                 Next::Packet(packet) => packet,
                 other => return other,
             },
         };
-        if self.timed {
-            let time = ctx.pool()[&packet].timestamp();
-            if !self.pace.is_due(ctx, time) {
-                self.waiting = Some(packet);
-                return Next::Later { is_full: false };
-            }
-        }
+        let Some(packet) = self.feed.due(ctx, packet) else {
+            return Next::Later { is_full: false };
+        };
         self.count += 1;
         Next::Packet(packet)
+    }
+
+    fn ended(&mut self, ctx: &mut Ctx) {
+        if let Some(call) = self.feed.end_call.clone() {
+            if let Err(why) = ctx.call_back(self, &call) {
+                Feed::call_failed(ctx, &why);
+            }
+        } else {
+            self.feed.pace.set_active(ctx, false);
+            if self.feed.stops {
+                ctx.stop();
+            }
+        }
     }
 }
 
@@ -411,16 +345,7 @@ fn one_of(
 
 impl Element for FromDump {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        self.sample = args.uint("SAMPLE") as u32;
-        if self.sample > ALWAYS {
-            setup
-                .warnings
-                .push("SAMPLE probability reduced to 1".into());
-            self.sample = ALWAYS;
-        } else if self.sample == 0 {
-            let text = "SAMPLE probability is 0; emitting no packets";
-            setup.warnings.push(text.into());
-        }
+        self.feed.configure(setup, args);
         let start = one_of(
             args,
             &["START", "START_AFTER"],
@@ -439,90 +364,55 @@ impl Element for FromDump {
             "INTERVAL" => Some(Since::Start),
             _ => None,
         });
-        self.stops = args.bool("STOP");
-        self.end_call = args.opt_handler_call("END_CALL").cloned();
-        if self.stops && self.end_call.is_some() {
+        if self.feed.stops && self.feed.end_call.is_some() {
             let mut said = Diagnostics::new();
             said.error(None, "END_CALL and STOP are mutually exclusive");
             return Err(said);
         }
-        self.input = Input::file(args.text("FILENAME"));
+        self.feed.input = Input::file(args.text("FILENAME"));
         self.rounds.is_wanted = args.bool("LOOP");
         if self.rounds.is_wanted && args.text("FILENAME") == "-" {
             return Err(Diagnostics::of(
                 "LOOP needs a file: standard input comes once",
             ));
         }
-        self.timed = args.bool("TIMING");
         self.force_ip = args.bool("FORCE_IP");
         self.first_place = args.uint("FILEPOS");
-        self.burst = args.uint("BURST").max(1) as usize;
-        self.pace.active = args.bool("ACTIVE");
-        self.pace.pushes = setup.outputs[0] == Mode::Push;
         Ok(())
     }
 
     fn prepare(&mut self, ctx: &mut Ctx) {
-        self.pace.prepare(ctx);
+        self.feed.pace.prepare(ctx);
     }
 
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
-        self.pace.initialize(ctx);
+        self.feed.pace.initialize(ctx);
         self.open(ctx)
     }
 
     fn run_task(&mut self, ctx: &mut Ctx, _: u32) -> bool {
-        if !self.pace.active {
-            return false;
-        }
-        for made in 0..self.burst.min(ctx.most_burst()) {
-            match self.next(ctx) {
-                Next::Packet(packet) => ctx.emit(0, packet),
-                Next::Later { is_full } => {
-                    if is_full {
-                        self.pace.go_on(ctx);
-                    }
-                    return made > 0;
-                }
-                Next::End => {
-                    self.ended(ctx);
-                    return made > 0;
-                }
-            }
-        }
-        self.pace.go_on(ctx);
-        true
+        self.push_burst(ctx)
     }
 
     fn pull(&mut self, ctx: &mut Ctx, _: usize, max: usize, into: &mut Packets) {
-        for _ in 0..max {
-            if !self.pace.active {
-                return self.pace.rest(ctx);
-            }
-            match self.next(ctx) {
-                Next::Packet(packet) => into.push(packet),
-                Next::Later { .. } => return,
-                Next::End => return self.ended(ctx),
-            }
+        if !self.feed.pace.active {
+            return self.feed.pace.rest(ctx);
         }
-        self.pace.go_on(ctx);
+        self.pull_burst(ctx, max, into);
     }
 
     fn run_timer(&mut self, ctx: &mut Ctx, _: u32) {
-        self.pace.timer(ctx);
+        self.feed.pace.timer(ctx);
     }
 
     fn notifier(&self, kind: notify::Kind, _: usize) -> Provided {
-        self.pace.provided(kind)
+        self.feed.pace.provided(kind)
     }
 
     fn handlers(&self) -> Vec<Handler> {
         let mut all = Input::handlers();
+        all.extend(Feed::handlers());
         all.extend([
-            Handler::new("sampling_prob", "r"),
-            Handler::new("active", "rwx"),
-            Handler::new("encap", "r"),
-            Handler::new("stop", "wb"),
             Handler::new("packet_filepos", "r"),
             Handler::new("extend_interval", "w"),
             Handler::new("count", "r"),
@@ -534,40 +424,35 @@ impl Element for FromDump {
 
     fn read(&mut self, _: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
         Ok(match name {
-            "sampling_prob" => unparse_fixed(i64::from(self.sample), SAMPLE_BITS),
-            "active" => self.pace.active.to_string(),
             "encap" => self.link.map(encap::name).unwrap_or_default(),
             "packet_filepos" => self.place.to_string(),
             "count" => self.count.to_string(),
             "filepos" if self.reader.is_some() => {
                 self.reader.as_ref().map_or(0, Reader::offset).to_string()
             }
-            name => return self.input.read(name),
+            name => return self.feed.read(name),
         })
     }
 
     fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
         match name {
-            "active" => {
-                let active = parse_bool(value.trim()).map_err(|_| "type mismatch".to_owned())?;
-                self.pace.set_active(ctx, active);
-            }
+            "active" => self.feed.write_active(ctx, value)?,
             "stop" => {
-                self.pace.set_active(ctx, false);
+                self.feed.pace.set_active(ctx, false);
                 ctx.stop();
             }
             "extend_interval" => {
                 let time = parse_timestamp(value.trim())
                     .map_err(|_| "'extend_interval' takes a time interval".to_owned())?;
                 self.end = self.end.map(|end| end + time);
-                self.pace.set_active(ctx, true);
+                self.feed.pace.set_active(ctx, true);
             }
             "reset_counts" => self.count = 0,
             _ => {
                 self.has_times = false;
                 self.start_is_after = false;
                 self.end_from = None;
-                self.pace.reset();
+                self.feed.pace.reset();
             }
         }
         Ok(())
@@ -575,9 +460,7 @@ impl Element for FromDump {
 
     fn cleanup(&mut self, ctx: &mut Ctx) {
         self.reader = None;
-        if let Some(packet) = self.waiting.take() {
-            ctx.drop(packet, Reason::Discarded);
-        }
+        self.feed.cleanup(ctx);
     }
 }
 

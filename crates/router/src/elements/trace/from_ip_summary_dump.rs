@@ -11,19 +11,17 @@
 //! FromIPSummaryDump(a.dump, STOP true, CHECKSUM true) -> ToDump(b.pcap, ENCAP IP)
 //! ```
 
-use crate::args::kinds::{U8, UINT};
-use crate::args::numbers::{parse_bool, unparse_fixed};
-use crate::args::{Args, Kind, Need, Param, flag};
+use super::shared::feed::{BURST, Fed, Feed, Next, SAMPLE};
+use crate::args::kinds::U8;
+use crate::args::{Args, Kind, Need, Param, flag, keyword, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::{self, Provided};
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, Element, Handler};
-use crate::graph::processing::Mode;
 use crate::reason::Reason;
 use crate::summary::reader::{Complaint, Options, Reader};
 use crate::trace::input::{Input, Refused};
-use crate::trace::pace::Pace;
 use std::io::ErrorKind;
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
@@ -40,13 +38,13 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("0/1", "a/a")
 .params(&[
-    Param {
-        name: "FILENAME",
-        need: Need::Positional,
-        kind: Kind::Filename,
-        default: "",
-        help: "the dump, which may be compressed by gzip; `-` is standard input",
-    },
+    param(
+        "FILENAME",
+        Need::Positional,
+        Kind::Filename,
+        "",
+        "the dump, which may be compressed by gzip; `-` is standard input",
+    ),
     flag("STOP", "false", "whether it stops the driver at the end"),
     flag("ACTIVE", "true", "whether it emits packets"),
     flag(
@@ -64,20 +62,13 @@ pub static ENTRY: Entry = Entry::new(
         "false",
         "whether checksums are computed and packets have all bytes of their IP length",
     ),
-    Param {
-        name: "SAMPLE",
-        need: Need::Keyword,
-        kind: Kind::Fixed(SAMPLE_BITS),
-        default: "1",
-        help: "probability that a packet is emitted",
-    },
-    Param {
-        name: "PROTO",
-        need: Need::Keyword,
-        kind: U8,
-        default: "6",
-        help: "IP protocol of packets whose line does not tell it",
-    },
+    SAMPLE,
+    keyword(
+        "PROTO",
+        U8,
+        "6",
+        "IP protocol of packets whose line does not tell it",
+    ),
     flag(
         "MULTIPACKET",
         "false",
@@ -97,60 +88,35 @@ pub static ENTRY: Entry = Entry::new(
         "false",
         "whether the dump may be missing or empty",
     ),
-    Param {
-        name: "DATA",
-        need: Need::Keyword,
-        kind: Kind::Data,
-        default: "",
-        help: "the dump itself, in place of a file",
-    },
-    Param {
-        name: "BURST",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "1",
-        help: "packets of each run of its task",
-    },
-    Param {
-        name: "END_CALL",
-        need: Need::Keyword,
-        kind: Kind::HandlerCall,
-        default: "",
-        help: "handler written at the end of the dump",
-    },
+    keyword(
+        "DATA",
+        Kind::Data,
+        "",
+        "the dump itself, in place of a file",
+    ),
+    BURST,
+    keyword(
+        "END_CALL",
+        Kind::HandlerCall,
+        "",
+        "handler written at the end of the dump",
+    ),
 ])
 .ops("work(2000)");
 
 const fn names(name: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: Kind::Raw,
-        default: "",
-        help,
-    }
+    keyword(name, Kind::Raw, "", help)
 }
-
-/// Binary digits of the sampling probability.
-const SAMPLE_BITS: u8 = 28;
-const ALWAYS: u32 = 1 << SAMPLE_BITS;
 
 #[derive(Debug)]
 struct FromIpSummaryDump {
-    input: Input,
+    feed: Feed,
     reader: Reader,
-    pace: Pace,
-    /// A packet that is not due yet, or is to be split further.
-    waiting: Option<Handle>,
+    /// How the packet that waits, if it is more than one, is split.
     split: Option<Split>,
-    sample: u32,
-    stops: bool,
-    timed: bool,
     splits: bool,
     may_be_missing: bool,
     has_ended: bool,
-    burst: usize,
-    end_call: Option<crate::args::handler_call::HandlerCall>,
 }
 
 /// How a line is split into packets.
@@ -164,31 +130,15 @@ struct Split {
     end: Timestamp,
 }
 
-enum Next {
-    Packet(Handle),
-    /// None now: none is due, or the pool is full.
-    Later {
-        is_full: bool,
-    },
-    End,
-}
-
 impl Default for FromIpSummaryDump {
     fn default() -> FromIpSummaryDump {
         FromIpSummaryDump {
-            input: Input::default(),
+            feed: Feed::default(),
             reader: Reader::new(Options::default()),
-            pace: Pace::default(),
-            waiting: None,
             split: None,
-            sample: ALWAYS,
-            stops: false,
-            timed: false,
             splits: false,
             may_be_missing: false,
             has_ended: false,
-            burst: 1,
-            end_call: None,
         }
     }
 }
@@ -196,7 +146,7 @@ impl Default for FromIpSummaryDump {
 impl FromIpSummaryDump {
     fn place(&self, complaint: &Complaint) -> String {
         let unit = if complaint.is_record { "record " } else { "" };
-        format!("{}:{unit}{}", self.input.name(), complaint.number)
+        format!("{}:{unit}{}", self.feed.input.name(), complaint.number)
     }
 
     /// Prints what the reader has to say.
@@ -210,7 +160,7 @@ impl FromIpSummaryDump {
     }
 
     fn read_packet(&mut self, ctx: &mut Ctx) -> Next {
-        let Some(from) = self.input.reader() else {
+        let Some(from) = self.feed.input.reader() else {
             return Next::End;
         };
         let read = self.reader.next(from, ctx.pool());
@@ -226,44 +176,15 @@ impl FromIpSummaryDump {
             Err(error) => {
                 let text = format!(
                     "{}:{}: {}\n",
-                    self.input.name(),
+                    self.feed.input.name(),
                     self.reader.number(),
                     crate::trace::system_text(&error)
                 );
                 ctx.host().say(&text);
             }
         }
-        self.input.close();
+        self.feed.input.close();
         Next::End
-    }
-
-    fn next(&mut self, ctx: &mut Ctx) -> Next {
-        loop {
-            let mut packet = match self.waiting.take() {
-                Some(packet) => packet,
-                None => match self.read_packet(ctx) {
-                    Next::Packet(packet) => packet,
-                    other => return other,
-                },
-            };
-            if self.timed {
-                let time = ctx.pool()[&packet].timestamp();
-                if !self.pace.is_due(ctx, time) {
-                    self.waiting = Some(packet);
-                    return Next::Later { is_full: false };
-                }
-            }
-            if self.splits {
-                match self.part(ctx, packet) {
-                    Some(part) => packet = part,
-                    None => return Next::Later { is_full: true },
-                }
-            }
-            if self.sample >= ALWAYS || ctx.draw_bits(SAMPLE_BITS.into()) < self.sample {
-                return Next::Packet(packet);
-            }
-            ctx.drop(packet, Reason::Discarded);
-        }
     }
 
     /// The next of the packets that `whole` stands for; the rest of it waits.
@@ -278,7 +199,7 @@ impl FromIpSummaryDump {
             .split
             .get_or_insert_with(|| begin_split(&mut pool[&whole], extra));
         let Some(part) = pool.duplicate(&whole) else {
-            self.waiting = Some(whole);
+            self.feed.waiting = Some(whole);
             return None;
         };
         let one = &mut pool[&part];
@@ -297,20 +218,50 @@ impl FromIpSummaryDump {
         } else {
             rest.set_timestamp(rest.timestamp() + split.step);
         }
-        self.waiting = Some(whole);
+        self.feed.waiting = Some(whole);
         Some(part)
+    }
+}
+
+impl Fed for FromIpSummaryDump {
+    fn feed(&mut self) -> &mut Feed {
+        &mut self.feed
+    }
+
+    fn next(&mut self, ctx: &mut Ctx) -> Next {
+        loop {
+            let packet = match self.feed.waiting.take() {
+                Some(packet) => packet,
+                None => match self.read_packet(ctx) {
+                    Next::Packet(packet) => packet,
+                    other => return other,
+                },
+            };
+            let Some(mut packet) = self.feed.due(ctx, packet) else {
+                return Next::Later { is_full: false };
+            };
+            if self.splits {
+                match self.part(ctx, packet) {
+                    Some(part) => packet = part,
+                    None => return Next::Later { is_full: true },
+                }
+            }
+            if self.feed.is_sampled(ctx) {
+                return Next::Packet(packet);
+            }
+            ctx.drop(packet, Reason::Discarded);
+        }
     }
 
     fn ended(&mut self, ctx: &mut Ctx) {
-        self.pace.rest(ctx);
+        self.feed.pace.rest(ctx);
         if !std::mem::replace(&mut self.has_ended, true)
-            && let Some(call) = self.end_call.take()
+            && let Some(call) = self.feed.end_call.take()
             && let Err(why) = ctx.call(&call)
         {
-            let text = format!("{}: END_CALL: {why}\n", ctx.declaration(ctx.me()));
-            ctx.host().say(&text);
+            Feed::call_failed(ctx, &why);
         }
-        if self.stops {
+        if self.feed.stops {
             ctx.stop();
         }
     }
@@ -356,24 +307,9 @@ fn set_lengths(packet: &mut Packet, extra: u32) {
 impl Element for FromIpSummaryDump {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         let mut said = Diagnostics::new();
-        self.sample = args.uint("SAMPLE") as u32;
-        if self.sample > ALWAYS {
-            setup
-                .warnings
-                .push("SAMPLE probability reduced to 1".into());
-            self.sample = ALWAYS;
-        } else if self.sample == 0 {
-            let text = "SAMPLE probability is 0; emitting no packets";
-            setup.warnings.push(text.into());
-        }
-        self.pace.active = args.bool("ACTIVE");
-        self.pace.pushes = setup.outputs[0] == Mode::Push;
-        self.stops = args.bool("STOP");
-        self.timed = args.bool("TIMING");
+        self.feed.configure(setup, args);
         self.splits = args.bool("MULTIPACKET");
         self.may_be_missing = args.bool("ALLOW_NONEXISTENT");
-        self.burst = args.uint("BURST").max(1) as usize;
-        self.end_call = args.opt_handler_call("END_CALL").cloned();
         self.reader = Reader::new(Options {
             protocol: args.uint("PROTO") as u8,
             checksum: args.bool("CHECKSUM"),
@@ -382,8 +318,8 @@ impl Element for FromIpSummaryDump {
         match (path.is_empty(), data.is_empty()) {
             (false, false) => said.error(None, "FILENAME and DATA conflict"),
             (true, true) => said.error(None, "FILENAME: required argument missing"),
-            (true, false) => self.input = Input::data(data),
-            (false, true) => self.input = Input::file(path),
+            (true, false) => self.feed.input = Input::data(data),
+            (false, true) => self.feed.input = Input::file(path),
         }
         let last =
             |names: &[&'static str]| names.iter().rev().find(|name| args.given(name)).copied();
@@ -405,106 +341,73 @@ impl Element for FromIpSummaryDump {
     }
 
     fn prepare(&mut self, ctx: &mut Ctx) {
-        self.pace.prepare(ctx);
+        self.feed.pace.prepare(ctx);
     }
 
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
-        self.pace.initialize(ctx);
-        match self.input.open(ctx) {
+        self.feed.pace.initialize(ctx);
+        match self.feed.input.open(ctx) {
             Ok(()) => {}
             Err(Refused::Missing(_) | Refused::Empty(_)) if self.may_be_missing => return Ok(()),
             Err(refused) => return Err(refused.text()),
         }
-        if let Some(from) = self.input.reader() {
+        if let Some(from) = self.feed.input.reader() {
             let begun = self.reader.begin(from);
-            begun
-                .map_err(|e| format!("{}: {}", self.input.name(), crate::trace::system_text(&e)))?;
+            begun.map_err(|e| {
+                format!(
+                    "{}: {}",
+                    self.feed.input.name(),
+                    crate::trace::system_text(&e)
+                )
+            })?;
         }
         self.complain(ctx);
         Ok(())
     }
 
     fn run_task(&mut self, ctx: &mut Ctx, _: u32) -> bool {
-        if !self.pace.active {
-            return false;
-        }
-        for made in 0..self.burst.min(ctx.most_burst()) {
-            match self.next(ctx) {
-                Next::Packet(packet) => ctx.emit(0, packet),
-                Next::Later { is_full } => {
-                    if is_full {
-                        self.pace.go_on(ctx);
-                    }
-                    return made > 0;
-                }
-                Next::End => {
-                    self.ended(ctx);
-                    return made > 0;
-                }
-            }
-        }
-        self.pace.go_on(ctx);
-        true
+        self.push_burst(ctx)
     }
 
     fn pull(&mut self, ctx: &mut Ctx, _: usize, max: usize, into: &mut Packets) {
-        if !self.pace.active {
-            return;
+        if self.feed.pace.active {
+            self.pull_burst(ctx, max, into);
         }
-        for _ in 0..max {
-            match self.next(ctx) {
-                Next::Packet(packet) => into.push(packet),
-                Next::Later { .. } => return,
-                Next::End => return self.ended(ctx),
-            }
-        }
-        self.pace.go_on(ctx);
     }
 
     fn run_timer(&mut self, ctx: &mut Ctx, _: u32) {
-        self.pace.timer(ctx);
+        self.feed.pace.timer(ctx);
     }
 
     fn notifier(&self, kind: notify::Kind, _: usize) -> Provided {
-        self.pace.provided(kind)
+        self.feed.pace.provided(kind)
     }
 
     fn handlers(&self) -> Vec<Handler> {
-        let mut all = vec![
-            Handler::new("sampling_prob", "r"),
-            Handler::new("active", "rwx"),
-            Handler::new("encap", "r"),
-            Handler::new("stop", "wb"),
-        ];
+        let mut all = Feed::handlers().to_vec();
         all.extend(Input::handlers());
         all
     }
 
     fn read(&mut self, _: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
-        Ok(match name {
-            "sampling_prob" => unparse_fixed(i64::from(self.sample), SAMPLE_BITS),
-            "active" => self.pace.active.to_string(),
-            "encap" => "IP".to_owned(),
-            name => return self.input.read(name),
-        })
+        match name {
+            "encap" => Ok("IP".to_owned()),
+            name => self.feed.read(name),
+        }
     }
 
     fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
         if name == "stop" {
-            self.pace.active = false;
+            self.feed.pace.active = false;
             ctx.stop();
             return Ok(());
         }
-        let active = parse_bool(value.trim()).map_err(|_| "type mismatch".to_owned())?;
-        self.pace.set_active(ctx, active);
-        Ok(())
+        self.feed.write_active(ctx, value)
     }
 
     fn cleanup(&mut self, ctx: &mut Ctx) {
-        self.input.close();
-        if let Some(packet) = self.waiting.take() {
-            ctx.drop(packet, Reason::Discarded);
-        }
+        self.feed.input.close();
+        self.feed.cleanup(ctx);
     }
 }
 

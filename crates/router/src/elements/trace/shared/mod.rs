@@ -1,0 +1,3 @@
+//! What elements of traces share.
+
+pub(crate) mod feed;
