@@ -84,6 +84,21 @@ pub const fn param(
     }
 }
 
+/// A parameter that must be given, by place or by keyword.
+pub const fn mandatory(name: &'static str, kind: Kind, help: &'static str) -> Param {
+    param(name, Need::Mandatory, kind, "", help)
+}
+
+/// An optional parameter that is given by place or by keyword.
+pub const fn positional(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    help: &'static str,
+) -> Param {
+    param(name, Need::Positional, kind, default, help)
+}
+
 /// An optional parameter that is given by its keyword.
 pub const fn keyword(
     name: &'static str,

@@ -9,7 +9,7 @@ use crate::args::machine_names::unknown_name;
 use crate::args::names::Names;
 use crate::args::numbers::parse_int;
 use crate::args::text::{take_word, uncomment};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, param};
 use crate::diagnostic::{About, Diagnostics};
 use crate::engine::setup::Setup;
 use crate::engine::study::Study;
@@ -23,13 +23,13 @@ use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::{Handle, Pool};
 
 /// The arguments of such elements: routes.
-pub(crate) const PARAMS: &[Param] = &[Param {
-    name: "ROUTES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "routes, each `ADDR/MASK [GATEWAY] OUTPUT`, or `drop` in place of the output",
-}];
+pub(crate) const PARAMS: &[Param] = &[param(
+    "ROUTES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "routes, each `ADDR/MASK [GATEWAY] OUTPUT`, or `drop` in place of the output",
+)];
 
 /// The port and processing codes of such elements.
 pub(crate) const PORTS: (&str, &str) = ("1/-", "h/h");

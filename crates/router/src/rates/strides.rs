@@ -6,7 +6,7 @@
 
 use crate::args::numbers::parse_int;
 use crate::args::text::join_args;
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Need, Param, param};
 use crate::diagnostic::{About, Diagnostics};
 use crate::engine::Handler;
 use crate::engine::setup::Setup;
@@ -17,13 +17,13 @@ const STRIDE1: u32 = 1 << 16;
 const MAX_TICKETS: i64 = 1 << 15;
 
 /// The arguments: tickets, one number a port.
-pub(crate) const PARAMS: &[Param] = &[Param {
-    name: "TICKETS",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "the share of each port",
-}];
+pub(crate) const PARAMS: &[Param] = &[param(
+    "TICKETS",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "the share of each port",
+)];
 
 #[derive(Clone, Copy, Debug)]
 struct Client {

@@ -22,7 +22,7 @@ use crate::args::handler_call::{HandlerCall, parse_handler_call};
 use crate::args::kinds::{U64, UINT};
 use crate::args::numbers::{parse_bool, parse_uint};
 use crate::args::text::take_word;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Param, flag, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -40,18 +40,18 @@ pub static ENTRY: Entry = Entry::new("AggregateCounter", "counts packets by aggr
 })
 .ports("1-2/1-2", "a/a")
 .params(&[
-    option("BYTES", "false", "whether bytes are counted, not packets"),
-    option(
+    flag("BYTES", "false", "whether bytes are counted, not packets"),
+    flag(
         "IP_BYTES",
         "false",
         "whether bytes before the IP header are not counted",
     ),
-    option(
+    flag(
         "MULTIPACKET",
         "true",
         "whether a packet may stand for several",
     ),
-    option(
+    flag(
         "EXTRA_LENGTH",
         "true",
         "whether bytes that were not captured are counted",
@@ -86,24 +86,8 @@ pub static ENTRY: Entry = Entry::new("AggregateCounter", "counts packets by aggr
 ])
 .ops("trie_lookup(levels, bytes, bytes); work(40 * levels + 140)");
 
-const fn option(name: &'static str, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default,
-        help,
-    }
-}
-
 const fn limit(name: &'static str, kind: Kind, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind,
-        default: "",
-        help,
-    }
+    keyword(name, kind, "", help)
 }
 
 /// What happens when a limit is reached.

@@ -14,7 +14,7 @@
 
 use crate::args::numbers::parse_uint;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -30,13 +30,13 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<AggregateFilter>::default(),
 )
 .ports("1/1-254", "h/h")
-.params(&[Param {
-    name: "FILTERS",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`ACTION AGGREGATES`",
-}])
+.params(&[param(
+    "FILTERS",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`ACTION AGGREGATES`",
+)])
 .ops("work(110)");
 
 /// Aggregates that go one way: `first` to `last`.

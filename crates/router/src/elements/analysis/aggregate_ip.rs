@@ -16,7 +16,7 @@
 //! ```
 
 use super::shared::ip_field::{IP, IpField};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -34,27 +34,21 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1-2", "a/ah")
 .params(&[
-    Param {
-        name: "FIELD",
-        need: Need::Mandatory,
-        kind: Kind::Raw,
-        default: "",
-        help: "the field: `ip src/8`, `tcp dport`, `transp[0:2]`, `ip{96-103}`",
-    },
-    Param {
-        name: "INCREMENTAL",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether it is appended to the aggregate",
-    },
-    Param {
-        name: "UNSHIFT_IP_ADDR",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether a part of an address stays at its place in the address",
-    },
+    mandatory(
+        "FIELD",
+        Kind::Raw,
+        "the field: `ip src/8`, `tcp dport`, `transp[0:2]`, `ip{96-103}`",
+    ),
+    flag(
+        "INCREMENTAL",
+        "false",
+        "whether it is appended to the aggregate",
+    ),
+    flag(
+        "UNSHIFT_IP_ADDR",
+        "false",
+        "whether a part of an address stays at its place in the address",
+    ),
 ])
 .ops("parse(4); work(50)");
 

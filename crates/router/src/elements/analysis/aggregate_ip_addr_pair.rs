@@ -12,7 +12,7 @@
 //! ```
 
 use super::shared::aggregates::{Listeners, tree};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -32,20 +32,18 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1-2", "a/ah")
 .params(&[
-    Param {
-        name: "TIMEOUT",
-        need: Need::Keyword,
-        kind: Kind::SecondsIn(0),
-        default: "0",
-        help: "seconds after which a silent pair is over; 0: none is",
-    },
-    Param {
-        name: "REAP",
-        need: Need::Keyword,
-        kind: Kind::SecondsIn(0),
-        default: "1200",
-        help: "seconds between searches for pairs that are over",
-    },
+    keyword(
+        "TIMEOUT",
+        Kind::SecondsIn(0),
+        "0",
+        "seconds after which a silent pair is over; 0: none is",
+    ),
+    keyword(
+        "REAP",
+        Kind::SecondsIn(0),
+        "1200",
+        "seconds between searches for pairs that are over",
+    ),
 ])
 .ops("parse(8); trie_lookup(levels, bytes, bytes); work(60 * levels + 130)");
 

@@ -15,7 +15,7 @@
 //! ```
 
 use super::shared::aggregates::{NOTIFIER, notifier, tree};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::element::cast;
@@ -37,13 +37,11 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1-2", "h/h")
 .params(&[
     NOTIFIER,
-    Param {
-        name: "STOP_AFTER_CLEAR",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the driver stops when `clear` was written",
-    },
+    flag(
+        "STOP_AFTER_CLEAR",
+        "false",
+        "whether the driver stops when `clear` was written",
+    ),
 ])
 .ops("trie_lookup(levels, bytes, bytes); work(50 * levels + 250)");
 

@@ -11,7 +11,7 @@
 //! DriverManager(wait_stop, write a.write_text_file -, stop)
 //! ```
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,13 +27,11 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<AggregateLength>::default(),
 )
 .ports("1/1-2", "a/ah")
-.params(&[Param {
-    name: "IP",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "false",
-    help: "whether the length counts from the IP header",
-}])
+.params(&[flag(
+    "IP",
+    "false",
+    "whether the length counts from the IP header",
+)])
 .ops("work(13)");
 
 #[derive(Debug, Default)]

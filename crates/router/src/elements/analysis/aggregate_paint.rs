@@ -12,7 +12,7 @@
 //! ```
 
 use crate::args::kinds::INT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,20 +27,12 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<AggregatePaint>::default(),
 )
 .params(&[
-    Param {
-        name: "BITS",
-        need: Need::Positional,
-        kind: INT,
-        default: "8",
-        help: "bits of the paint, 1 to 8",
-    },
-    Param {
-        name: "INCREMENTAL",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether they are appended to the aggregate",
-    },
+    positional("BITS", INT, "8", "bits of the paint, 1 to 8"),
+    flag(
+        "INCREMENTAL",
+        "false",
+        "whether they are appended to the aggregate",
+    ),
 ])
 .ops("work(11)");
 

@@ -22,7 +22,7 @@
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -42,27 +42,19 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1-2", "a/ah")
 .references(&["Xu et al. 2002, Prefix-Preserving IP Address Anonymization"])
 .params(&[
-    Param {
-        name: "CLASS",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "0",
-        help: "how many leading ones are kept; 99 is all",
-    },
-    Param {
-        name: "PRESERVE_8",
-        need: Need::Keyword,
-        kind: Kind::Raw,
-        default: "",
-        help: "first bytes of nets that are kept",
-    },
-    Param {
-        name: "SEED",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "accepted; the router's seed decides",
-    },
+    keyword(
+        "CLASS",
+        UINT,
+        "0",
+        "how many leading ones are kept; 99 is all",
+    ),
+    keyword(
+        "PRESERVE_8",
+        Kind::Raw,
+        "",
+        "first bytes of nets that are kept",
+    ),
+    flag("SEED", "false", "accepted; the router's seed decides"),
 ])
 .ops("parse(8); deparse(8); 2 * inc_checksum(4); work(2285)");
 

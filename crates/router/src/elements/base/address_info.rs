@@ -13,7 +13,7 @@
 //! ```
 
 use crate::args::definitions::address_info;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::{About, Diagnostics};
 use crate::elements::Entry;
 use crate::engine::Element;
@@ -26,13 +26,13 @@ pub static ENTRY: Entry = Entry::new("AddressInfo", "defines names for addresses
 })
 .ports("0/0", "a/a")
 .phase(PHASE_INFO)
-.params(&[Param {
-    name: "DEFINITIONS",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`NAME ADDRESS…`, any number of times",
-}]);
+.params(&[param(
+    "DEFINITIONS",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`NAME ADDRESS…`, any number of times",
+)]);
 
 #[derive(Debug, Default)]
 struct AddressInfo;

@@ -14,7 +14,7 @@
 use crate::args::names::Names;
 use crate::args::numbers::parse_int;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::Element;
@@ -25,13 +25,13 @@ pub static ENTRY: Entry = Entry::new("AlignmentInfo", "declares the alignment of
     Box::<AlignmentInfo>::default()
 })
 .ports("0/0", "a/a")
-.params(&[Param {
-    name: "ELEMENTS",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`ELEMENT CHUNK OFFSET…`, any number of times",
-}]);
+.params(&[param(
+    "ELEMENTS",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`ELEMENT CHUNK OFFSET…`, any number of times",
+)]);
 
 #[derive(Debug, Default)]
 struct AlignmentInfo;

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -24,13 +24,12 @@ pub static ENTRY: Entry = Entry::new("AverageCounter", "measures the average rat
     Box::<AverageCounter>::default()
 })
 .aliases(&["AverageCounterMP", "AverageCounterIMP"])
-.params(&[Param {
-    name: "IGNORE",
-    need: Need::Positional,
-    kind: UINT,
-    default: "0",
-    help: "seconds at the start that do not count",
-}])
+.params(&[positional(
+    "IGNORE",
+    UINT,
+    "0",
+    "seconds at the start that do not count",
+)])
 .ops("work(13)");
 
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@
 //! ```
 
 use crate::args::numbers::parse_bool;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -25,20 +25,13 @@ pub static ENTRY: Entry = Entry::new("Bypass", "bypasses elements", || Box::<Byp
     .ports("1-2/1-2", "a/a")
     .flow("xy/[xy]x")
     .params(&[
-        Param {
-            name: "ACTIVE",
-            need: Need::Positional,
-            kind: Kind::Bool,
-            default: "false",
-            help: "whether packets are led round",
-        },
-        Param {
-            name: "INLINE",
-            need: Need::Keyword,
-            kind: Kind::Bool,
-            default: "false",
-            help: "accepted; it is always in line here",
-        },
+        positional(
+            "ACTIVE",
+            Kind::Bool,
+            "false",
+            "whether packets are led round",
+        ),
+        flag("INLINE", "false", "accepted; it is always in line here"),
     ])
     .ops("work(10 * calls)");
 

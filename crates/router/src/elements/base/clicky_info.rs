@@ -8,7 +8,7 @@
 //! ClickyInfo(STYLE #x { color: red }); Idle -> x :: Counter -> Discard
 //! ```
 
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Need, param};
 use crate::elements::Entry;
 use crate::engine::Element;
 
@@ -17,13 +17,13 @@ pub static ENTRY: Entry = Entry::new("ClickyInfo", "accepts styles for drawings"
     Box::<ClickyInfo>::default()
 })
 .ports("0/0", "a/a")
-.params(&[Param {
-    name: "STYLES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "styles, for the program that draws",
-}]);
+.params(&[param(
+    "STYLES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "styles, for the program that draws",
+)]);
 
 #[derive(Debug, Default)]
 struct ClickyInfo;

@@ -12,7 +12,7 @@
 //! ```
 
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -26,13 +26,13 @@ pub static ENTRY: Entry = Entry::new("Clipboard", "copies bytes between packets"
 .ports("2/2", "a/a")
 .flow("#/#")
 .live()
-.params(&[Param {
-    name: "RANGES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`offset/length`, any number of times",
-}])
+.params(&[param(
+    "RANGES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`offset/length`, any number of times",
+)])
 .ops("copy(length); work(25)");
 
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@
 use crate::args::handler_call::{HandlerCall, parse_handler_call};
 use crate::args::numbers::parse_uint;
 use crate::args::text::take_word;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -26,20 +26,18 @@ pub static ENTRY: Entry = Entry::new("Counter", "counts packets and bytes", || {
     Box::<Counter>::default()
 })
 .params(&[
-    Param {
-        name: "COUNT_CALL",
-        need: Need::Keyword,
-        kind: Kind::Raw,
-        default: "",
-        help: "`N handler value`: the handler is written when N packets have come",
-    },
-    Param {
-        name: "BYTE_COUNT_CALL",
-        need: Need::Keyword,
-        kind: Kind::Raw,
-        default: "",
-        help: "`N handler value`: the handler is written when N bytes have come",
-    },
+    keyword(
+        "COUNT_CALL",
+        Kind::Raw,
+        "",
+        "`N handler value`: the handler is written when N packets have come",
+    ),
+    keyword(
+        "BYTE_COUNT_CALL",
+        Kind::Raw,
+        "",
+        "`N handler value`: the handler is written when N bytes have come",
+    ),
 ])
 .ops("work(13)");
 

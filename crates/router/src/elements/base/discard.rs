@@ -9,7 +9,7 @@
 //! ```
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::Signal;
@@ -25,20 +25,12 @@ pub static ENTRY: Entry = Entry::new("Discard", "ends packets", || Box::<Discard
     .aliases(&["DiscardNoFree"])
     .ports("1/0", "a/a")
     .params(&[
-        Param {
-            name: "ACTIVE",
-            need: Need::Keyword,
-            kind: Kind::Bool,
-            default: "true",
-            help: "whether it pulls; pushed packets always end here",
-        },
-        Param {
-            name: "BURST",
-            need: Need::Keyword,
-            kind: UINT,
-            default: "1",
-            help: "packets pulled at a time",
-        },
+        flag(
+            "ACTIVE",
+            "true",
+            "whether it pulls; pushed packets always end here",
+        ),
+        keyword("BURST", UINT, "1", "packets pulled at a time"),
     ])
     .ops("work(20)");
 

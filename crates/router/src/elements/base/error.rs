@@ -9,7 +9,7 @@
 //! Error("set n to at least 1")
 //! ```
 
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Need, param};
 use crate::elements::Entry;
 use crate::engine::{Ctx, Element};
 
@@ -18,13 +18,13 @@ pub static ENTRY: Entry = Entry::new("Error", "keeps the router from running", |
     Box::<Error>::default()
 })
 .ports("0/0", "a/a")
-.params(&[Param {
-    name: "WHATEVER",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "not looked at",
-}]);
+.params(&[param(
+    "WHATEVER",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "not looked at",
+)]);
 
 #[derive(Debug, Default)]
 struct Error;

@@ -12,7 +12,7 @@
 //! ```
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -30,20 +30,8 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1-", "h/h")
 .params(&[
-    Param {
-        name: "OFFSET",
-        need: Need::Mandatory,
-        kind: UINT,
-        default: "",
-        help: "the first byte",
-    },
-    Param {
-        name: "LENGTH",
-        need: Need::Mandatory,
-        kind: UINT,
-        default: "",
-        help: "how many bytes",
-    },
+    mandatory("OFFSET", UINT, "the first byte"),
+    mandatory("LENGTH", UINT, "how many bytes"),
 ])
 .ops("parse(length); work(2 * length + 33 + 28 * ways)");
 

@@ -14,7 +14,7 @@ use crate::args::handler_call::HandlerCall;
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::parse_bool;
 use crate::args::packet_length::{MOST, within_most};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::{self, NotifierId, Provided, Signal};
@@ -30,62 +30,33 @@ pub static ENTRY: Entry = Entry::new("InfiniteSource", "generates packets withou
 })
 .ports("0/1", "a/a")
 .params(&[
-    Param {
-        name: "DATA",
-        need: Need::Positional,
-        kind: Kind::Data,
-        default: "\"Trammel: sixty-nine bytes that mean nothing at all but fill the wire.\"",
-        help: "the bytes of each packet",
-    },
-    Param {
-        name: "LIMIT",
-        need: Need::Positional,
-        kind: INT,
-        default: "-1",
-        help: "packets in all; -1 is no limit",
-    },
-    Param {
-        name: "BURST",
-        need: Need::Positional,
-        kind: INT,
-        default: "1",
-        help: "packets of each run",
-    },
-    Param {
-        name: "ACTIVE",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it makes packets",
-    },
-    Param {
-        name: "LENGTH",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "",
-        help: "bytes of each packet: `DATA` is cut or repeated",
-    },
-    Param {
-        name: "TIMESTAMP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether packets carry the time",
-    },
-    Param {
-        name: "STOP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether it stops the driver after the last packet",
-    },
-    Param {
-        name: "END_CALL",
-        need: Need::Keyword,
-        kind: Kind::HandlerCall,
-        default: "",
-        help: "handler written after the last packet",
-    },
+    positional(
+        "DATA",
+        Kind::Data,
+        "\"Trammel: sixty-nine bytes that mean nothing at all but fill the wire.\"",
+        "the bytes of each packet",
+    ),
+    positional("LIMIT", INT, "-1", "packets in all; -1 is no limit"),
+    positional("BURST", INT, "1", "packets of each run"),
+    positional("ACTIVE", Kind::Bool, "true", "whether it makes packets"),
+    keyword(
+        "LENGTH",
+        UINT,
+        "",
+        "bytes of each packet: `DATA` is cut or repeated",
+    ),
+    flag("TIMESTAMP", "true", "whether packets carry the time"),
+    flag(
+        "STOP",
+        "false",
+        "whether it stops the driver after the last packet",
+    ),
+    keyword(
+        "END_CALL",
+        Kind::HandlerCall,
+        "",
+        "handler written after the last packet",
+    ),
 ])
 .ops("copy(length); work(75)");
 

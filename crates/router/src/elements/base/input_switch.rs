@@ -11,7 +11,7 @@
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -25,13 +25,12 @@ pub static ENTRY: Entry = Entry::new("InputSwitch", "passes packets of a chosen 
 })
 .ports("-/1", "h/h")
 .live()
-.params(&[Param {
-    name: "OUTPUT",
-    need: Need::Positional,
-    kind: INT,
-    default: "0",
-    help: "the port; a negative one is none",
-}])
+.params(&[positional(
+    "OUTPUT",
+    INT,
+    "0",
+    "the port; a negative one is none",
+)])
 .ops("work(10 * calls)");
 
 #[derive(Debug, Default)]

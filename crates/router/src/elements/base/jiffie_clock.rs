@@ -8,7 +8,7 @@
 //! JiffieClock(); RatedSource(RATE 10) -> SetTimestamp -> Discard
 //! ```
 
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Need, param};
 use crate::elements::Entry;
 use crate::engine::Element;
 
@@ -20,20 +20,20 @@ pub static ENTRY: Entry = Entry::new("JiffieClock", "stands for Click's clocks",
 .references(&["Barbette et al. 2015, Fast userspace packet processing"])
 .ports("0/0", "a/a")
 .params(&[
-    Param {
-        name: "OTHERS",
-        need: Need::KeywordRest,
-        kind: Kind::Raw,
-        default: "",
-        help: "keywords, which have no effect",
-    },
-    Param {
-        name: "PLACES",
-        need: Need::Rest,
-        kind: Kind::Raw,
-        default: "",
-        help: "arguments, which have no effect",
-    },
+    param(
+        "OTHERS",
+        Need::KeywordRest,
+        Kind::Raw,
+        "",
+        "keywords, which have no effect",
+    ),
+    param(
+        "PLACES",
+        Need::Rest,
+        Kind::Raw,
+        "",
+        "arguments, which have no effect",
+    ),
 ]);
 
 #[derive(Debug, Default)]

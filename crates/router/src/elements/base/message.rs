@@ -8,7 +8,7 @@
 //! Message("this configuration is for tests only", WARNING); Idle -> Discard
 //! ```
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::Element;
@@ -20,20 +20,13 @@ pub static ENTRY: Entry = Entry::new("Message", "prints a message when configure
 })
 .ports("0/0", "a/a")
 .params(&[
-    Param {
-        name: "MESSAGE",
-        need: Need::Mandatory,
-        kind: Kind::Text,
-        default: "",
-        help: "what to say",
-    },
-    Param {
-        name: "TYPE",
-        need: Need::Positional,
-        kind: Kind::Keyword,
-        default: "MESSAGE",
-        help: "`MESSAGE`, `WARNING` or `ERROR`",
-    },
+    mandatory("MESSAGE", Kind::Text, "what to say"),
+    positional(
+        "TYPE",
+        Kind::Keyword,
+        "MESSAGE",
+        "`MESSAGE`, `WARNING` or `ERROR`",
+    ),
 ]);
 
 #[derive(Debug, Default)]

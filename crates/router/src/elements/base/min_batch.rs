@@ -11,7 +11,7 @@
 //! ```
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -28,20 +28,13 @@ pub static ENTRY: Entry = Entry::new("MinBatch", "gathers packets into batches",
 .references(&["Barbette et al. 2015, Fast userspace packet processing"])
 .ports("1/1", "h/h")
 .params(&[
-    Param {
-        name: "BURST",
-        need: Need::Positional,
-        kind: UINT,
-        default: "32",
-        help: "packets that are sent together",
-    },
-    Param {
-        name: "TIMER",
-        need: Need::Positional,
-        kind: UINT,
-        default: "0",
-        help: "milliseconds that a packet may wait; 0: until the next look at the time",
-    },
+    positional("BURST", UINT, "32", "packets that are sent together"),
+    positional(
+        "TIMER",
+        UINT,
+        "0",
+        "milliseconds that a packet may wait; 0: until the next look at the time",
+    ),
 ])
 .ops("work(20 * calls)");
 

@@ -12,7 +12,7 @@
 
 use crate::args::kinds::U8;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -23,20 +23,13 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("Paint", "paints packets", || Box::<Paint>::default())
     .live()
     .params(&[
-        Param {
-            name: "COLOR",
-            need: Need::Mandatory,
-            kind: U8,
-            default: "",
-            help: "the colour, 0 to 255",
-        },
-        Param {
-            name: "ANNO",
-            need: Need::Positional,
-            kind: Kind::Anno { size: 1 },
-            default: "PAINT",
-            help: "the annotation that holds it",
-        },
+        mandatory("COLOR", U8, "the colour, 0 to 255"),
+        positional(
+            "ANNO",
+            Kind::Anno { size: 1 },
+            "PAINT",
+            "the annotation that holds it",
+        ),
     ])
     .ops("work(10)");
 

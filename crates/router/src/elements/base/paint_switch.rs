@@ -10,7 +10,7 @@
 //! ```
 
 use super::shared::copies::to_all;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -23,13 +23,12 @@ pub static ENTRY: Entry = Entry::new("PaintSwitch", "chooses the output by colou
     Box::<PaintSwitch>::default()
 })
 .ports("1/-", "h/h")
-.params(&[Param {
-    name: "ANNO",
-    need: Need::Positional,
-    kind: Kind::Anno { size: 1 },
-    default: "PAINT",
-    help: "the annotation that holds the colour",
-}])
+.params(&[positional(
+    "ANNO",
+    Kind::Anno { size: 1 },
+    "PAINT",
+    "the annotation that holds the colour",
+)])
 .ops("work(100)");
 
 #[derive(Debug, Default)]

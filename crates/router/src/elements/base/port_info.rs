@@ -11,7 +11,7 @@
 //! ```
 
 use crate::args::definitions::port_info;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::Element;
@@ -24,13 +24,13 @@ pub static ENTRY: Entry = Entry::new("PortInfo", "defines names for ports", || {
 })
 .ports("0/0", "a/a")
 .phase(PHASE_INFO)
-.params(&[Param {
-    name: "DEFINITIONS",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`NAME PORT/PROTOCOL`, any number of times",
-}]);
+.params(&[param(
+    "DEFINITIONS",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`NAME PORT/PROTOCOL`, any number of times",
+)]);
 
 #[derive(Debug, Default)]
 struct PortInfo;

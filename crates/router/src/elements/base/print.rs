@@ -13,7 +13,7 @@
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_bool;
 use crate::args::times::unparse_timestamp;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -26,69 +26,15 @@ use trammel_packet::packet::Packet;
 pub static ENTRY: Entry = Entry::new("Print", "prints packets", || Box::<Print>::default())
     .live()
     .params(&[
-        Param {
-            name: "LABEL",
-            need: Need::Positional,
-            kind: Kind::Text,
-            default: "",
-            help: "printed first",
-        },
-        Param {
-            name: "MAXLENGTH",
-            need: Need::Positional,
-            kind: INT,
-            default: "24",
-            help: "bytes printed; -1 is all",
-        },
-        Param {
-            name: "LENGTH",
-            need: Need::Keyword,
-            kind: INT,
-            default: "",
-            help: "as `MAXLENGTH`",
-        },
-        Param {
-            name: "NBYTES",
-            need: Need::Keyword,
-            kind: INT,
-            default: "",
-            help: "as `MAXLENGTH`",
-        },
-        Param {
-            name: "CONTENTS",
-            need: Need::Keyword,
-            kind: Kind::Word,
-            default: "HEX",
-            help: "`HEX`, `ASCII` or `NONE`",
-        },
-        Param {
-            name: "TIMESTAMP",
-            need: Need::Keyword,
-            kind: Kind::Bool,
-            default: "false",
-            help: "whether the time is printed",
-        },
-        Param {
-            name: "PRINTANNO",
-            need: Need::Keyword,
-            kind: Kind::Bool,
-            default: "false",
-            help: "whether annotations are",
-        },
-        Param {
-            name: "ACTIVE",
-            need: Need::Keyword,
-            kind: Kind::Bool,
-            default: "true",
-            help: "whether it prints",
-        },
-        Param {
-            name: "HEADROOM",
-            need: Need::Keyword,
-            kind: Kind::Bool,
-            default: "false",
-            help: "whether the room around the data is",
-        },
+        positional("LABEL", Kind::Text, "", "printed first"),
+        positional("MAXLENGTH", INT, "24", "bytes printed; -1 is all"),
+        keyword("LENGTH", INT, "", "as `MAXLENGTH`"),
+        keyword("NBYTES", INT, "", "as `MAXLENGTH`"),
+        keyword("CONTENTS", Kind::Word, "HEX", "`HEX`, `ASCII` or `NONE`"),
+        flag("TIMESTAMP", "false", "whether the time is printed"),
+        flag("PRINTANNO", "false", "whether annotations are"),
+        flag("ACTIVE", "true", "whether it prints"),
+        flag("HEADROOM", "false", "whether the room around the data is"),
     ])
     .ops("work(360 * length + 1500)");
 

@@ -12,7 +12,7 @@
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::{Kind as Notice, NotifierId, Provided, Signal};
@@ -28,13 +28,12 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("-/1", "l/l")
 .live()
-.params(&[Param {
-    name: "INPUT",
-    need: Need::Positional,
-    kind: INT,
-    default: "0",
-    help: "the input; a negative one is none",
-}])
+.params(&[positional(
+    "INPUT",
+    INT,
+    "0",
+    "the input; a negative one is none",
+)])
 .ops("work(30 * calls)");
 
 #[derive(Debug, Default)]

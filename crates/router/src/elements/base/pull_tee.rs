@@ -10,7 +10,7 @@
 //! ```
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -22,13 +22,12 @@ pub static ENTRY: Entry = Entry::new("PullTee", "pushes copies of pulled packets
     Box::<PullTee>::default()
 })
 .ports("1/1-", "l/lh")
-.params(&[Param {
-    name: "N",
-    need: Need::Positional,
-    kind: UINT,
-    default: "",
-    help: "the number of outputs, to be checked",
-}])
+.params(&[positional(
+    "N",
+    UINT,
+    "",
+    "the number of outputs, to be checked",
+)])
 .ops("copy((outputs - 1) * frame); work(200 * outputs - 200)");
 
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@
 //! ```
 
 use crate::args::numbers::{parse_bool, parse_fixed, unparse_fixed};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -28,34 +28,10 @@ pub static ENTRY: Entry = Entry::new("RandomSample", "passes packets at random",
 .ports("1/1-2", "a/ah")
 .live()
 .params(&[
-    Param {
-        name: "P",
-        need: Need::Positional,
-        kind: Kind::Fixed(28),
-        default: "",
-        help: "the probability to pass",
-    },
-    Param {
-        name: "SAMPLE",
-        need: Need::Keyword,
-        kind: Kind::Fixed(28),
-        default: "",
-        help: "the probability to pass",
-    },
-    Param {
-        name: "DROP",
-        need: Need::Keyword,
-        kind: Kind::Fixed(28),
-        default: "",
-        help: "the probability not to",
-    },
-    Param {
-        name: "ACTIVE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it chooses; all pass otherwise",
-    },
+    positional("P", Kind::Fixed(28), "", "the probability to pass"),
+    keyword("SAMPLE", Kind::Fixed(28), "", "the probability to pass"),
+    keyword("DROP", Kind::Fixed(28), "", "the probability not to"),
+    flag("ACTIVE", "true", "whether it chooses; all pass otherwise"),
 ])
 .ops("random(); work(25)");
 

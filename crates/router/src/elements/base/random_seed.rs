@@ -13,7 +13,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -24,13 +24,7 @@ pub static ENTRY: Entry = Entry::new("RandomSeed", "sets the seed of random numb
     Box::<RandomSeed>::default()
 })
 .ports("0/0", "a/a")
-.params(&[Param {
-    name: "SEED",
-    need: Need::Positional,
-    kind: UINT,
-    default: "",
-    help: "the seed",
-}]);
+.params(&[positional("SEED", UINT, "", "the seed")]);
 
 #[derive(Debug, Default)]
 struct RandomSeed {

@@ -15,7 +15,7 @@
 
 use crate::args::kinds::INT;
 use crate::args::numbers::{parse_bool, parse_int};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Param, flag, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::Signal;
@@ -31,28 +31,16 @@ pub static ENTRY: Entry = Entry::new("RandomSource", "generates packets of rando
 })
 .ports("0/1", "a/a")
 .params(&[
-    Param {
-        name: "LENGTH",
-        need: Need::Mandatory,
-        kind: Kind::UInt { max: MOST },
-        default: "",
-        help: "bytes of each packet",
-    },
+    mandatory("LENGTH", Kind::UInt { max: MOST }, "bytes of each packet"),
     number("LIMIT", "-1", "packets in all; below 0 is no limit"),
     number("BURST", "1", "packets of a turn"),
-    Param {
-        name: "ACTIVE",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it makes packets",
-    },
-    switch(
+    positional("ACTIVE", Kind::Bool, "true", "whether it makes packets"),
+    flag(
         "STOP",
         "false",
         "whether it stops the driver after the last packet",
     ),
-    switch("TIMESTAMP", "true", "whether packets carry the time"),
+    flag("TIMESTAMP", "true", "whether packets carry the time"),
 ])
 .ops("copy(length); work(500)");
 
@@ -60,23 +48,7 @@ pub static ENTRY: Entry = Entry::new("RandomSource", "generates packets of rando
 const MOST: u64 = 65_535;
 
 const fn number(name: &'static str, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Positional,
-        kind: INT,
-        default,
-        help,
-    }
-}
-
-const fn switch(name: &'static str, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default,
-        help,
-    }
+    positional(name, INT, default, help)
 }
 
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::{parse_bool, parse_int};
 use crate::args::packet_length::{MOST, within_most};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -30,62 +30,33 @@ pub static ENTRY: Entry = Entry::new("RatedSource", "generates packets at a rate
 })
 .ports("0/1", "a/a")
 .params(&[
-    Param {
-        name: "DATA",
-        need: Need::Positional,
-        kind: Kind::Data,
-        default: "\"Trammel: sixty-nine bytes that mean nothing at all but fill the wire.\"",
-        help: "the bytes of each packet",
-    },
-    Param {
-        name: "RATE",
-        need: Need::Positional,
-        kind: UINT,
-        default: "10",
-        help: "packets a second",
-    },
-    Param {
-        name: "LIMIT",
-        need: Need::Positional,
-        kind: INT,
-        default: "-1",
-        help: "packets in all; -1 is no limit",
-    },
-    Param {
-        name: "ACTIVE",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it makes packets",
-    },
-    Param {
-        name: "LENGTH",
-        need: Need::Keyword,
-        kind: INT,
-        default: "",
-        help: "bytes of each packet: `DATA` is cut or repeated",
-    },
-    Param {
-        name: "DATASIZE",
-        need: Need::Keyword,
-        kind: INT,
-        default: "",
-        help: "as `LENGTH`",
-    },
-    Param {
-        name: "STOP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether it stops the driver after the last packet",
-    },
-    Param {
-        name: "BANDWIDTH",
-        need: Need::Keyword,
-        kind: Kind::Bandwidth,
-        default: "0",
-        help: "bytes a second, in place of `RATE`",
-    },
+    positional(
+        "DATA",
+        Kind::Data,
+        "\"Trammel: sixty-nine bytes that mean nothing at all but fill the wire.\"",
+        "the bytes of each packet",
+    ),
+    positional("RATE", UINT, "10", "packets a second"),
+    positional("LIMIT", INT, "-1", "packets in all; -1 is no limit"),
+    positional("ACTIVE", Kind::Bool, "true", "whether it makes packets"),
+    keyword(
+        "LENGTH",
+        INT,
+        "",
+        "bytes of each packet: `DATA` is cut or repeated",
+    ),
+    keyword("DATASIZE", INT, "", "as `LENGTH`"),
+    flag(
+        "STOP",
+        "false",
+        "whether it stops the driver after the last packet",
+    ),
+    keyword(
+        "BANDWIDTH",
+        Kind::Bandwidth,
+        "0",
+        "bytes a second, in place of `RATE`",
+    ),
 ])
 .ops("copy(length); work(85)");
 

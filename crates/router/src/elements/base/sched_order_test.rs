@@ -14,7 +14,7 @@
 //! ```
 
 use crate::args::kinds::{INT, UINT};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -28,34 +28,19 @@ pub static ENTRY: Entry = Entry::new("SchedOrderTest", "remembers the order of t
 })
 .ports("0/0", "a/a")
 .params(&[
-    Param {
-        name: "ID",
-        need: Need::Mandatory,
-        kind: INT,
-        default: "",
-        help: "what it writes",
-    },
-    Param {
-        name: "SIZE",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "1024",
-        help: "turns that are remembered; the greatest of all elements counts",
-    },
-    Param {
-        name: "LIMIT",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "0",
-        help: "turns that it asks for; 0 is no limit",
-    },
-    Param {
-        name: "STOP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether it stops the driver once the list is full",
-    },
+    mandatory("ID", INT, "what it writes"),
+    keyword(
+        "SIZE",
+        UINT,
+        "1024",
+        "turns that are remembered; the greatest of all elements counts",
+    ),
+    keyword("LIMIT", UINT, "0", "turns that it asks for; 0 is no limit"),
+    flag(
+        "STOP",
+        "false",
+        "whether it stops the driver once the list is full",
+    ),
 ]);
 
 /// Turns that are remembered at most, whatever is asked for.

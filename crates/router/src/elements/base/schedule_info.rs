@@ -13,7 +13,7 @@
 
 use crate::args::numbers::parse_fixed;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::element::PHASE_INFO;
@@ -28,13 +28,13 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("0/0", "a/a")
 .phase(PHASE_INFO)
-.params(&[Param {
-    name: "SHARES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`ELEMENT FACTOR`, any number of times",
-}]);
+.params(&[param(
+    "SHARES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`ELEMENT FACTOR`, any number of times",
+)]);
 
 /// Factors have so many bits of fraction: the usual tickets are 1.
 const BITS: u8 = 10;

@@ -12,7 +12,7 @@
 
 use crate::args::addresses::IpPrefix;
 use crate::args::kinds::INT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -26,20 +26,13 @@ pub static ENTRY: Entry = Entry::new("SetRandIPAddress", "gives packets random a
     Box::<SetRandIPAddress>::default()
 })
 .params(&[
-    Param {
-        name: "PREFIX",
-        need: Need::Mandatory,
-        kind: Kind::PrefixOrIp,
-        default: "",
-        help: "the addresses",
-    },
-    Param {
-        name: "LIMIT",
-        need: Need::Positional,
-        kind: INT,
-        default: "-1",
-        help: "how many different ones; -1 is no limit",
-    },
+    mandatory("PREFIX", Kind::PrefixOrIp, "the addresses"),
+    positional(
+        "LIMIT",
+        INT,
+        "-1",
+        "how many different ones; -1 is no limit",
+    ),
 ])
 .ops("random(); work(5)");
 

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::args::kinds::INT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -23,13 +23,7 @@ pub static ENTRY: Entry = Entry::new("StaticPullSwitch", "pulls from one fixed i
     Box::<StaticPullSwitch>::default()
 })
 .ports("-/1", "l/l")
-.params(&[Param {
-    name: "INPUT",
-    need: Need::Mandatory,
-    kind: INT,
-    default: "",
-    help: "the port; a negative one is none",
-}])
+.params(&[mandatory("INPUT", INT, "the port; a negative one is none")])
 .ops("work(10 * calls)");
 
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@
 
 use super::shared::copies::to_all;
 use crate::args::kinds::UINT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -23,13 +23,12 @@ pub static ENTRY: Entry = Entry::new("Tee", "copies packets to all outputs", || 
     Box::<Tee>::default()
 })
 .ports("1/1-", "h/h")
-.params(&[Param {
-    name: "N",
-    need: Need::Positional,
-    kind: UINT,
-    default: "",
-    help: "the number of outputs, to be checked",
-}])
+.params(&[positional(
+    "N",
+    UINT,
+    "",
+    "the number of outputs, to be checked",
+)])
 .ops("copy((outputs - 1) * frame); work(200 * outputs - 120)");
 
 #[derive(Debug, Default)]

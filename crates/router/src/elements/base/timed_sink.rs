@@ -10,7 +10,7 @@
 //! ```
 
 use crate::args::times::{parse_timestamp, unparse_interval};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -24,13 +24,12 @@ pub static ENTRY: Entry = Entry::new("TimedSink", "ends packets at intervals", |
     Box::<TimedSink>::default()
 })
 .ports("1/0", "l/l")
-.params(&[Param {
-    name: "INTERVAL",
-    need: Need::Positional,
-    kind: Kind::Timestamp,
-    default: "0.5",
-    help: "the time between packets",
-}])
+.params(&[positional(
+    "INTERVAL",
+    Kind::Timestamp,
+    "0.5",
+    "the time between packets",
+)])
 .ops("work(120)");
 
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@
 use crate::args::kinds::INT;
 use crate::args::numbers::{parse_bool, parse_int};
 use crate::args::times::{parse_timestamp, unparse_interval};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,48 +27,31 @@ pub static ENTRY: Entry = Entry::new("TimedSource", "generates packets at interv
 })
 .ports("0/1", "h/h")
 .params(&[
-    Param {
-        name: "INTERVAL",
-        need: Need::Positional,
-        kind: Kind::Timestamp,
-        default: "0.5",
-        help: "the time between packets",
-    },
-    Param {
-        name: "DATA",
-        need: Need::Positional,
-        kind: Kind::Data,
-        default: "\"Trammel: sixty-nine bytes that mean nothing at all but fill the wire.\"",
-        help: "the bytes of each packet",
-    },
-    Param {
-        name: "LIMIT",
-        need: Need::Keyword,
-        kind: INT,
-        default: "-1",
-        help: "packets in all; -1 is no limit",
-    },
-    Param {
-        name: "ACTIVE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it makes packets",
-    },
-    Param {
-        name: "STOP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether it stops the driver after the last packet",
-    },
-    Param {
-        name: "HEADROOM",
-        need: Need::Keyword,
-        kind: INT,
-        default: "28",
-        help: "accepted; the pool says how much room packets have",
-    },
+    positional(
+        "INTERVAL",
+        Kind::Timestamp,
+        "0.5",
+        "the time between packets",
+    ),
+    positional(
+        "DATA",
+        Kind::Data,
+        "\"Trammel: sixty-nine bytes that mean nothing at all but fill the wire.\"",
+        "the bytes of each packet",
+    ),
+    keyword("LIMIT", INT, "-1", "packets in all; -1 is no limit"),
+    flag("ACTIVE", "true", "whether it makes packets"),
+    flag(
+        "STOP",
+        "false",
+        "whether it stops the driver after the last packet",
+    ),
+    keyword(
+        "HEADROOM",
+        INT,
+        "28",
+        "accepted; the pool says how much room packets have",
+    ),
 ])
 .ops("copy(length); work(170)");
 

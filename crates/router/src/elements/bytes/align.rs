@@ -10,7 +10,7 @@
 //! ```
 
 use crate::args::kinds::{INT, UINT};
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -20,20 +20,8 @@ use trammel_packet::batch::Packets;
 /// The class.
 pub static ENTRY: Entry = Entry::new("Align", "aligns packet data", || Box::<Align>::default())
     .params(&[
-        Param {
-            name: "MODULUS",
-            need: Need::Mandatory,
-            kind: UINT,
-            default: "",
-            help: "2, 4 or 8",
-        },
-        Param {
-            name: "OFFSET",
-            need: Need::Mandatory,
-            kind: INT,
-            default: "",
-            help: "the remainder",
-        },
+        mandatory("MODULUS", UINT, "2, 4 or 8"),
+        mandatory("OFFSET", INT, "the remainder"),
     ])
     .ops("work(80)");
 

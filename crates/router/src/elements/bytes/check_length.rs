@@ -8,7 +8,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -23,13 +23,7 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<CheckLength>::default(),
 )
 .ports("1/1-2", "a/ah")
-.params(&[Param {
-    name: "LENGTH",
-    need: Need::Mandatory,
-    kind: UINT,
-    default: "",
-    help: "the most bytes that pass",
-}])
+.params(&[mandatory("LENGTH", UINT, "the most bytes that pass")])
 .ops("work(20)");
 
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::packet_length::within_most;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -21,20 +21,13 @@ pub static ENTRY: Entry = Entry::new("MarkMACHeader", "marks the link header", |
 })
 .live()
 .params(&[
-    Param {
-        name: "OFFSET",
-        need: Need::Positional,
-        kind: UINT,
-        default: "0",
-        help: "where the link header begins",
-    },
-    Param {
-        name: "LENGTH",
-        need: Need::Positional,
-        kind: UINT,
-        default: "0",
-        help: "its length; 0 leaves the network header unmarked",
-    },
+    positional("OFFSET", UINT, "0", "where the link header begins"),
+    positional(
+        "LENGTH",
+        UINT,
+        "0",
+        "its length; 0 leaves the network header unmarked",
+    ),
 ])
 .ops("work(13)");
 

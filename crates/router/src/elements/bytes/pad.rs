@@ -12,7 +12,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::packet_length::{MOST, within_most};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -24,20 +24,17 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("Pad", "lengthens packets", || Box::<Pad>::default())
     .live()
     .params(&[
-        Param {
-            name: "LENGTH",
-            need: Need::Positional,
-            kind: UINT,
-            default: "0",
-            help: "the fewest bytes that packets shall have; 0 for what the annotation says",
-        },
-        Param {
-            name: "ZERO",
-            need: Need::Keyword,
-            kind: Kind::Bool,
-            default: "true",
-            help: "whether what is added is zero; it always is",
-        },
+        positional(
+            "LENGTH",
+            UINT,
+            "0",
+            "the fewest bytes that packets shall have; 0 for what the annotation says",
+        ),
+        flag(
+            "ZERO",
+            "true",
+            "whether what is added is zero; it always is",
+        ),
     ])
     .ops("work(14)");
 

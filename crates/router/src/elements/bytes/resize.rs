@@ -9,7 +9,7 @@
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;
 use crate::args::packet_length::{MOST, within_most};
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -22,20 +22,18 @@ pub static ENTRY: Entry = Entry::new("Resize", "adds or removes bytes at both en
 })
 .live()
 .params(&[
-    Param {
-        name: "HEAD",
-        need: Need::Positional,
-        kind: INT,
-        default: "0",
-        help: "bytes added at the front; removed where negative",
-    },
-    Param {
-        name: "TAIL",
-        need: Need::Positional,
-        kind: INT,
-        default: "0",
-        help: "bytes added at the end; removed where negative",
-    },
+    positional(
+        "HEAD",
+        INT,
+        "0",
+        "bytes added at the front; removed where negative",
+    ),
+    positional(
+        "TAIL",
+        INT,
+        "0",
+        "bytes added at the end; removed where negative",
+    ),
 ])
 .ops("work(55)");
 

@@ -8,7 +8,7 @@
 
 use crate::args::kinds::U8;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -21,20 +21,8 @@ pub static ENTRY: Entry = Entry::new("SetAnnoByte", "sets a byte of the annotati
 })
 .live()
 .params(&[
-    Param {
-        name: "ANNO",
-        need: Need::Mandatory,
-        kind: Kind::Anno { size: 1 },
-        default: "",
-        help: "which byte",
-    },
-    Param {
-        name: "VALUE",
-        need: Need::Mandatory,
-        kind: U8,
-        default: "",
-        help: "what it becomes",
-    },
+    mandatory("ANNO", Kind::Anno { size: 1 }, "which byte"),
+    mandatory("VALUE", U8, "what it becomes"),
 ])
 .ops("work(11)");
 

@@ -6,7 +6,7 @@
 //! Idle -> SetPacketType(BROADCAST) -> DropBroadcasts -> Discard
 //! ```
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -18,13 +18,11 @@ use trammel_packet::packet::PacketType;
 pub static ENTRY: Entry = Entry::new("SetPacketType", "sets the packet type", || {
     Box::<SetPacketType>::default()
 })
-.params(&[Param {
-    name: "TYPE",
-    need: Need::Mandatory,
-    kind: Kind::Word,
-    default: "",
-    help: "`HOST`, `BROADCAST`, `MULTICAST`, `OTHERHOST`, `OUTGOING`, `LOOPBACK` or `FASTROUTE`",
-}])
+.params(&[mandatory(
+    "TYPE",
+    Kind::Word,
+    "`HOST`, `BROADCAST`, `MULTICAST`, `OTHERHOST`, `OUTGOING`, `LOOPBACK` or `FASTROUTE`",
+)])
 .ops("work(9)");
 
 const TYPES: [(&str, PacketType); 7] = [

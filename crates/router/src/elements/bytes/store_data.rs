@@ -7,7 +7,7 @@
 //! ```
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -19,20 +19,8 @@ pub static ENTRY: Entry = Entry::new("StoreData", "writes bytes into packets", |
     Box::<StoreData>::default()
 })
 .params(&[
-    Param {
-        name: "OFFSET",
-        need: Need::Mandatory,
-        kind: UINT,
-        default: "",
-        help: "where the bytes go",
-    },
-    Param {
-        name: "DATA",
-        need: Need::Mandatory,
-        kind: Kind::Data,
-        default: "",
-        help: "the bytes",
-    },
+    mandatory("OFFSET", UINT, "where the bytes go"),
+    mandatory("DATA", Kind::Data, "the bytes"),
 ])
 .ops("deparse(length); work(35)");
 

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -18,13 +18,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("Strip", "strips bytes from the front", || {
     Box::<Strip>::default()
 })
-.params(&[Param {
-    name: "LENGTH",
-    need: Need::Mandatory,
-    kind: UINT,
-    default: "",
-    help: "how many bytes",
-}])
+.params(&[mandatory("LENGTH", UINT, "how many bytes")])
 .ops("work(17)");
 
 #[derive(Debug, Default)]

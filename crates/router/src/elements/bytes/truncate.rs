@@ -15,7 +15,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -29,20 +29,12 @@ pub static ENTRY: Entry = Entry::new("Truncate", "truncates packets", || {
 })
 .live()
 .params(&[
-    Param {
-        name: "LENGTH",
-        need: Need::Mandatory,
-        kind: UINT,
-        default: "",
-        help: "the most bytes that are left",
-    },
-    Param {
-        name: "EXTRA_LENGTH",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether the annotation counts what is cut off",
-    },
+    mandatory("LENGTH", UINT, "the most bytes that are left"),
+    flag(
+        "EXTRA_LENGTH",
+        "true",
+        "whether the annotation counts what is cut off",
+    ),
 ])
 .ops("work(18)");
 

@@ -8,7 +8,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::packet_length::within_most;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -19,13 +19,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("Unstrip", "restores stripped bytes", || {
     Box::<Unstrip>::default()
 })
-.params(&[Param {
-    name: "LENGTH",
-    need: Need::Mandatory,
-    kind: UINT,
-    default: "",
-    help: "how many bytes",
-}])
+.params(&[mandatory("LENGTH", UINT, "how many bytes")])
 .ops("work(20)");
 
 #[derive(Debug, Default)]

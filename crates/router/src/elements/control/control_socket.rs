@@ -18,7 +18,7 @@
 
 use crate::args::kinds::INT;
 use crate::args::names::TCP;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, mandatory};
 use crate::control::protocol::Call;
 use crate::control::protocol::{Request, Session};
 use crate::diagnostic::Diagnostics;
@@ -40,69 +40,38 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("0/0", "a/a")
 .params(&[
-    Param {
-        name: "TYPE",
-        need: Need::Mandatory,
-        kind: Kind::Text,
-        default: "",
-        help: "`TCP`, `UNIX` or `SOCKET`",
-    },
-    Param {
-        name: "PORT",
-        need: Need::Mandatory,
-        kind: Kind::Text,
-        default: "",
-        help: "the port, `N+` for the first free one from N on; the file; the descriptor",
-    },
-    Param {
-        name: "READONLY",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether nothing may be written",
-    },
-    Param {
-        name: "PROXY",
-        need: Need::Keyword,
-        kind: Kind::Text,
-        default: "",
-        help: "an element that is asked in place of those named",
-    },
-    Param {
-        name: "VERBOSE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether it tells of connections",
-    },
-    Param {
-        name: "RETRIES",
-        need: Need::Keyword,
-        kind: INT,
-        default: "0",
-        help: "how often it tries again, each second, where it cannot listen",
-    },
-    Param {
-        name: "RETRY_WARNINGS",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it tells of each try",
-    },
-    Param {
-        name: "LOCALHOST",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it listens on this machine's own address only",
-    },
-    Param {
-        name: "KEY",
-        need: Need::Keyword,
-        kind: Kind::Filename,
-        default: "",
-        help: "a file with the key that a connection must prove to hold",
-    },
+    mandatory("TYPE", Kind::Text, "`TCP`, `UNIX` or `SOCKET`"),
+    mandatory(
+        "PORT",
+        Kind::Text,
+        "the port, `N+` for the first free one from N on; the file; the descriptor",
+    ),
+    flag("READONLY", "false", "whether nothing may be written"),
+    keyword(
+        "PROXY",
+        Kind::Text,
+        "",
+        "an element that is asked in place of those named",
+    ),
+    flag("VERBOSE", "false", "whether it tells of connections"),
+    keyword(
+        "RETRIES",
+        INT,
+        "0",
+        "how often it tries again, each second, where it cannot listen",
+    ),
+    flag("RETRY_WARNINGS", "true", "whether it tells of each try"),
+    flag(
+        "LOCALHOST",
+        "true",
+        "whether it listens on this machine's own address only",
+    ),
+    keyword(
+        "KEY",
+        Kind::Filename,
+        "",
+        "a file with the key that a connection must prove to hold",
+    ),
 ]);
 
 /// The most connections at a time; more are closed at once.

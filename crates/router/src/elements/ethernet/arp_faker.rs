@@ -10,7 +10,7 @@
 //! ARPFaker(10.0.0.1, 2:0:0:0:0:1, 10.0.0.2, 2:0:0:0:0:2) -> Queue -> ToDevice(eth0)
 //! ```
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -19,16 +19,6 @@ use crate::engine::{Ctx, Element};
 use crate::neighbours::arp::{self, FRAME_LEN, Party};
 use trammel_packet::headers::arp::OP_REPLY;
 use trammel_packet::timestamp::Timestamp;
-
-const fn param(name: &'static str, kind: Kind, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Mandatory,
-        kind,
-        default: "",
-        help,
-    }
-}
 
 /// The class.
 pub static ENTRY: Entry = Entry::new(
@@ -39,10 +29,10 @@ pub static ENTRY: Entry = Entry::new(
 .ports("0/1", "h/h")
 .references(&["RFC 826"])
 .params(&[
-    param("DSTIP", Kind::Ip, "the IP address of the host that is told"),
-    param("DSTETH", Kind::Ether, "its Ethernet address"),
-    param("SRCIP", Kind::Ip, "the address that is told of"),
-    param("SRCETH", Kind::Ether, "where it is said to be"),
+    mandatory("DSTIP", Kind::Ip, "the IP address of the host that is told"),
+    mandatory("DSTETH", Kind::Ether, "its Ethernet address"),
+    mandatory("SRCIP", Kind::Ip, "the address that is told of"),
+    mandatory("SRCETH", Kind::Ether, "where it is said to be"),
 ])
 .ops("deparse(42); work(150)");
 

@@ -11,7 +11,7 @@
 use crate::args::addresses::EtherAddress;
 use crate::args::numbers::parse_bool;
 use crate::args::times::unparse_timestamp;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -30,41 +30,20 @@ pub static ENTRY: Entry = Entry::new("ARPPrint", "prints ARP packets", || {
 })
 .references(&["RFC 826", "RFC 903", "RFC 2390"])
 .params(&[
-    Param {
-        name: "LABEL",
-        need: Need::Positional,
-        kind: Kind::Text,
-        default: "",
-        help: "what each line begins with",
-    },
-    Param {
-        name: "TIMESTAMP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether the packet's time is printed",
-    },
-    Param {
-        name: "ETHER",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the Ethernet addresses are printed",
-    },
-    Param {
-        name: "ACTIVE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether anything is printed",
-    },
-    Param {
-        name: "OUTFILE",
-        need: Need::Keyword,
-        kind: Kind::Filename,
-        default: "",
-        help: "a file to print to instead of standard error",
-    },
+    positional("LABEL", Kind::Text, "", "what each line begins with"),
+    flag("TIMESTAMP", "true", "whether the packet's time is printed"),
+    flag(
+        "ETHER",
+        "false",
+        "whether the Ethernet addresses are printed",
+    ),
+    flag("ACTIVE", "true", "whether anything is printed"),
+    keyword(
+        "OUTFILE",
+        Kind::Filename,
+        "",
+        "a file to print to instead of standard error",
+    ),
 ])
 .ops("parse(28); work(5000)");
 

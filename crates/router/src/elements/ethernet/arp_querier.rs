@@ -25,7 +25,7 @@
 //! RFC 826.
 
 use super::arp_table::{ArpTable, first_slimming, interval};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, flag, keyword, mandatory, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::element::cast;
@@ -56,46 +56,41 @@ pub static ENTRY: Entry = Entry::new(
 .references(&["RFC 826", "RFC 1112"])
 .live()
 .params(&[
-    Param {
-        name: "ADDRESSES",
-        need: Need::Rest,
-        kind: Kind::Raw,
-        default: "",
-        help: "this host's addresses, or a name for both",
-    },
+    param(
+        "ADDRESSES",
+        Need::Rest,
+        Kind::Raw,
+        "",
+        "this host's addresses, or a name for both",
+    ),
     arp::CAPACITY,
     arp::ENTRY_CAPACITY,
     arp::ENTRY_PACKET_CAPACITY,
     arp::CAPACITY_SLIM_FACTOR,
     arp::TIMEOUT,
-    Param {
-        name: "BROADCAST",
-        need: Need::Keyword,
-        kind: Kind::Ip,
-        default: "",
-        help: "the network's broadcast address, unless the prefix of `IP` tells it",
-    },
-    Param {
-        name: "TABLE",
-        need: Need::Keyword,
-        kind: Kind::Element,
-        default: "",
-        help: "the `ARPTable` to use instead of one of its own",
-    },
-    Param {
-        name: "POLL_TIMEOUT",
-        need: Need::Keyword,
-        kind: Kind::Timestamp,
-        default: "60",
-        help: "after what time a known address is asked for again; 0 is never",
-    },
-    Param {
-        name: "BROADCAST_POLL",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether known addresses are asked for by broadcast",
-    },
+    keyword(
+        "BROADCAST",
+        Kind::Ip,
+        "",
+        "the network's broadcast address, unless the prefix of `IP` tells it",
+    ),
+    keyword(
+        "TABLE",
+        Kind::Element,
+        "",
+        "the `ARPTable` to use instead of one of its own",
+    ),
+    keyword(
+        "POLL_TIMEOUT",
+        Kind::Timestamp,
+        "60",
+        "after what time a known address is asked for again; 0 is never",
+    ),
+    flag(
+        "BROADCAST_POLL",
+        "false",
+        "whether known addresses are asked for by broadcast",
+    ),
 ])
 .ops(
     "ht_lookup(1, 8, 3 * entries, 0) by 4; array_access(48, entries) by 4; \
@@ -104,20 +99,12 @@ pub static ENTRY: Entry = Entry::new(
 
 /// This host's addresses; they stand by place after the keywords are taken out.
 const ADDRESSES: &[Param] = &[
-    Param {
-        name: "IP",
-        need: Need::Mandatory,
-        kind: Kind::PrefixOrIp,
-        default: "",
-        help: "this host's IP address, perhaps with its network's prefix",
-    },
-    Param {
-        name: "ETH",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "this host's Ethernet address",
-    },
+    mandatory(
+        "IP",
+        Kind::PrefixOrIp,
+        "this host's IP address, perhaps with its network's prefix",
+    ),
+    mandatory("ETH", Kind::Ether, "this host's Ethernet address"),
 ];
 
 #[derive(Debug, Default)]

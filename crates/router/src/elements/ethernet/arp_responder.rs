@@ -18,7 +18,7 @@ use crate::args::addresses::{EtherAddress, IpPrefix, parse_ether, parse_ip, pars
 use crate::args::machine_names::unknown_name;
 use crate::args::names::Names;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::{About, Diagnostics};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -39,13 +39,13 @@ pub static ENTRY: Entry = Entry::new("ARPResponder", "answers ARP requests", || 
 .ports("1/1-2", "a/ah")
 .references(&["RFC 826", "RFC 1027"])
 .live()
-.params(&[Param {
-    name: "ENTRIES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`IP/MASK [IP/MASK…] ETH`",
-}])
+.params(&[param(
+    "ENTRIES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`IP/MASK [IP/MASK…] ETH`",
+)])
 .ops("parse(42); deparse(42); work(3 * entries + 75)");
 
 /// A prefix and the address that answers for it.

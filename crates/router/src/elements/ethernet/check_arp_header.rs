@@ -13,7 +13,7 @@
 //! RFC 826.
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -31,13 +31,7 @@ pub static ENTRY: Entry = Entry::new("CheckARPHeader", "checks ARP messages", ||
 .ports("1/1-2", "a/ah")
 .references(&["RFC 826"])
 .params(&[
-    Param {
-        name: "OFFSET",
-        need: Need::Positional,
-        kind: UINT,
-        default: "0",
-        help: "where the message begins",
-    },
+    positional("OFFSET", UINT, "0", "where the message begins"),
     VERBOSE,
     DETAILS,
 ])

@@ -10,7 +10,7 @@
 //! FromDump(a.pcap, STOP true) -> EnsureEther(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2) -> Queue -> ToDevice(eth0)
 //! ```
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -24,27 +24,9 @@ pub static ENTRY: Entry = Entry::new("EnsureEther", "gives IP packets an Etherne
     Box::<EnsureEther>::default()
 })
 .params(&[
-    Param {
-        name: "ETHERTYPE",
-        need: Need::Positional,
-        kind: Kind::EtherType,
-        default: "0x0800",
-        help: "the type",
-    },
-    Param {
-        name: "SRC",
-        need: Need::Positional,
-        kind: Kind::Ether,
-        default: "1:1:1:1:1:1",
-        help: "the source",
-    },
-    Param {
-        name: "DST",
-        need: Need::Positional,
-        kind: Kind::Ether,
-        default: "2:2:2:2:2:2",
-        help: "the destination",
-    },
+    positional("ETHERTYPE", Kind::EtherType, "0x0800", "the type"),
+    positional("SRC", Kind::Ether, "1:1:1:1:1:1", "the source"),
+    positional("DST", Kind::Ether, "2:2:2:2:2:2", "the destination"),
 ])
 .ops("parse(2); deparse(14); work(30)");
 

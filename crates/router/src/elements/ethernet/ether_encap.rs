@@ -11,7 +11,7 @@
 
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::names::parse_ether_type;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,27 +27,9 @@ pub static ENTRY: Entry = Entry::new("EtherEncap", "adds an Ethernet header", ||
 .references(&["RFC 894"])
 .live()
 .params(&[
-    Param {
-        name: "ETHERTYPE",
-        need: Need::Mandatory,
-        kind: Kind::EtherType,
-        default: "",
-        help: "what the frame carries",
-    },
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "the source address",
-    },
-    Param {
-        name: "DST",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "the destination address",
-    },
+    mandatory("ETHERTYPE", Kind::EtherType, "what the frame carries"),
+    mandatory("SRC", Kind::Ether, "the source address"),
+    mandatory("DST", Kind::Ether, "the destination address"),
 ])
 .ops("deparse(14); work(25)");
 

@@ -16,7 +16,7 @@
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::kinds::{INT, U16};
 use crate::args::numbers::{parse_bool, parse_int, parse_uint};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -35,48 +35,26 @@ pub static ENTRY: Entry = Entry::new("EtherPauseSource", "generates pause frames
 .ports("0/1", "a/a")
 .references(&["IEEE 802.3, annex 31B"])
 .params(&[
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "the address of the device that sends them",
-    },
-    Param {
-        name: "PAUSETIME",
-        need: Need::Mandatory,
-        kind: U16,
-        default: "",
-        help: "how long to pause, in times of 512 bits",
-    },
-    Param {
-        name: "DST",
-        need: Need::Keyword,
-        kind: Kind::Ether,
-        default: "01-80-C2-00-00-01",
-        help: "to whom; the group address of pause frames",
-    },
-    Param {
-        name: "LIMIT",
-        need: Need::Keyword,
-        kind: INT,
-        default: "-1",
-        help: "frames in all; -1 is no limit",
-    },
-    Param {
-        name: "ACTIVE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it makes frames",
-    },
-    Param {
-        name: "INTERVAL",
-        need: Need::Keyword,
-        kind: Kind::SecondsIn(3),
-        default: "1",
-        help: "time between frames at a push output",
-    },
+    mandatory(
+        "SRC",
+        Kind::Ether,
+        "the address of the device that sends them",
+    ),
+    mandatory("PAUSETIME", U16, "how long to pause, in times of 512 bits"),
+    keyword(
+        "DST",
+        Kind::Ether,
+        "01-80-C2-00-00-01",
+        "to whom; the group address of pause frames",
+    ),
+    keyword("LIMIT", INT, "-1", "frames in all; -1 is no limit"),
+    flag("ACTIVE", "true", "whether it makes frames"),
+    keyword(
+        "INTERVAL",
+        Kind::SecondsIn(3),
+        "1",
+        "time between frames at a push output",
+    ),
 ])
 .ops("deparse(60); work(150)");
 

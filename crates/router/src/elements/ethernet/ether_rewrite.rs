@@ -7,7 +7,7 @@
 //! ```
 
 use crate::args::addresses::{EtherAddress, parse_ether};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -20,20 +20,8 @@ pub static ENTRY: Entry = Entry::new("EtherRewrite", "sets both addresses of fra
 })
 .live()
 .params(&[
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "the source address",
-    },
-    Param {
-        name: "DST",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "the destination address",
-    },
+    mandatory("SRC", Kind::Ether, "the source address"),
+    mandatory("DST", Kind::Ether, "the destination address"),
 ])
 .ops("deparse(12); work(25)");
 

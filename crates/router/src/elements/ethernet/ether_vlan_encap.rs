@@ -10,7 +10,7 @@ use super::shared::vlan::{self, Tag};
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::kinds::U16 as KIND_U16;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -30,27 +30,9 @@ pub static ENTRY: Entry = Entry::new(
 .references(&["IEEE 802.1Q"])
 .live()
 .params(&[
-    Param {
-        name: "ETHERTYPE",
-        need: Need::Mandatory,
-        kind: KIND_U16,
-        default: "",
-        help: "what the frame carries",
-    },
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "the source address",
-    },
-    Param {
-        name: "DST",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "the destination address",
-    },
+    mandatory("ETHERTYPE", KIND_U16, "what the frame carries"),
+    mandatory("SRC", Kind::Ether, "the source address"),
+    mandatory("DST", Kind::Ether, "the destination address"),
     vlan::VLAN_TCI,
     vlan::VLAN_PCP,
     vlan::VLAN_ID,

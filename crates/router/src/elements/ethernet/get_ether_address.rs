@@ -11,7 +11,7 @@
 //! ```
 
 use super::shared::ether_place::{self, ETHER_BYTES, OFFSET};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,13 +27,7 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1-2", "a/ah")
 .params(&[
-    Param {
-        name: "ANNO",
-        need: Need::Mandatory,
-        kind: Kind::Anno { size: 6 },
-        default: "",
-        help: "the annotation",
-    },
+    mandatory("ANNO", Kind::Anno { size: 6 }, "the annotation"),
     OFFSET,
 ])
 .ops("parse(6); work(30)");

@@ -12,7 +12,7 @@
 
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -31,34 +31,20 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1-2", "a/ah")
 .live()
 .params(&[
-    Param {
-        name: "ETHER",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "the host's address",
-    },
-    Param {
-        name: "DROP_OWN",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether frames from the host itself are refused",
-    },
-    Param {
-        name: "DROP_OTHER",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether frames to other hosts are refused",
-    },
-    Param {
-        name: "OFFSET",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "0",
-        help: "where the frame begins",
-    },
+    mandatory("ETHER", Kind::Ether, "the host's address"),
+    positional(
+        "DROP_OWN",
+        Kind::Bool,
+        "false",
+        "whether frames from the host itself are refused",
+    ),
+    positional(
+        "DROP_OTHER",
+        Kind::Bool,
+        "true",
+        "whether frames to other hosts are refused",
+    ),
+    keyword("OFFSET", UINT, "0", "where the frame begins"),
 ])
 .ops("parse(14); work(35)");
 

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::args::addresses::{EtherAddress, parse_ether};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -21,20 +21,8 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<SetEtherAddress>::default(),
 )
 .params(&[
-    Param {
-        name: "ADDR",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "the address",
-    },
-    Param {
-        name: "ANNO",
-        need: Need::Mandatory,
-        kind: Kind::Anno { size: 6 },
-        default: "",
-        help: "the annotation",
-    },
+    mandatory("ADDR", Kind::Ether, "the address"),
+    mandatory("ANNO", Kind::Anno { size: 6 }, "the annotation"),
 ])
 .ops("work(14)");
 

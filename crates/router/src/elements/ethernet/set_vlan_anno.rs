@@ -7,7 +7,7 @@
 //! ```
 
 use super::shared::vlan::{self, Tag};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -22,13 +22,7 @@ pub static ENTRY: Entry = Entry::new("SetVLANAnno", "sets the VLAN annotation", 
 .references(&["IEEE 802.1Q"])
 .live()
 .params(&[
-    Param {
-        name: "VLAN_TCI",
-        need: Need::Positional,
-        kind: Kind::Word,
-        default: "",
-        help: "the whole tag",
-    },
+    positional("VLAN_TCI", Kind::Word, "", "the whole tag"),
     vlan::VLAN_PCP,
     vlan::VLAN_ID,
 ])

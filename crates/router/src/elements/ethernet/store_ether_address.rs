@@ -12,7 +12,7 @@
 
 use super::shared::ether_place::{self, ETHER_BYTES, OFFSET};
 use crate::args::addresses::{EtherAddress, parse_ether};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -28,21 +28,14 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/1-2", "a/ah")
 .params(&[
-    Param {
-        name: "ADDR",
-        need: Need::Positional,
-        kind: Kind::Ether,
-        default: "",
-        help: "the address",
-    },
+    positional("ADDR", Kind::Ether, "", "the address"),
     OFFSET,
-    Param {
-        name: "ANNO",
-        need: Need::Keyword,
-        kind: Kind::Anno { size: 6 },
-        default: "",
-        help: "the annotation that has the address",
-    },
+    keyword(
+        "ANNO",
+        Kind::Anno { size: 6 },
+        "",
+        "the annotation that has the address",
+    ),
 ])
 .ops("deparse(6); work(30)");
 

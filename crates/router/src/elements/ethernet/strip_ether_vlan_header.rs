@@ -7,7 +7,7 @@
 
 use super::shared::vlan;
 use crate::args::kinds::INT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,13 +27,12 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1-2", "a/ah")
 .references(&["IEEE 802.1Q"])
 .live()
-.params(&[Param {
-    name: "NATIVE_VLAN",
-    need: Need::Positional,
-    kind: INT,
-    default: "0",
-    help: "the tag that is noted for frames without one; negative where they are refused",
-}])
+.params(&[positional(
+    "NATIVE_VLAN",
+    INT,
+    "0",
+    "the tag that is noted for frames without one; negative where they are refused",
+)])
 .ops("parse(18); work(30)");
 
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@
 //! ```
 
 use super::shared::vlan;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -25,13 +25,12 @@ pub static ENTRY: Entry = Entry::new("VLANDecap", "removes a VLAN tag", || {
 })
 .references(&["IEEE 802.1Q", "IEEE 802.1ad"])
 .params(&[
-    Param {
-        name: "ANNO",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether the tag is noted in the annotation",
-    },
+    positional(
+        "ANNO",
+        Kind::Bool,
+        "true",
+        "whether the tag is noted in the annotation",
+    ),
     vlan::ETHERTYPE,
 ])
 .ops("parse(18); deparse(12); work(35)");

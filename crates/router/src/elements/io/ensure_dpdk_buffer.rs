@@ -10,7 +10,7 @@
 //! ```
 
 use crate::args::kinds::U16;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -22,27 +22,23 @@ pub static ENTRY: Entry = Entry::new("EnsureDPDKBuffer", "passes packets on", ||
     Box::<EnsureDpdkBuffer>::default()
 })
 .params(&[
-    Param {
-        name: "FORCE_COPY",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether every packet is copied; it has no effect here",
-    },
-    Param {
-        name: "EXTRA_HEADROOM",
-        need: Need::Positional,
-        kind: U16,
-        default: "0",
-        help: "bytes that are free before the packet, at least",
-    },
-    Param {
-        name: "FAIL",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether a copy is a fault; it has no effect here",
-    },
+    positional(
+        "FORCE_COPY",
+        Kind::Bool,
+        "false",
+        "whether every packet is copied; it has no effect here",
+    ),
+    positional(
+        "EXTRA_HEADROOM",
+        U16,
+        "0",
+        "bytes that are free before the packet, at least",
+    ),
+    flag(
+        "FAIL",
+        "false",
+        "whether a copy is a fault; it has no effect here",
+    ),
 ])
 .ops("work(4)");
 

@@ -29,7 +29,7 @@
 
 use super::shared::kernel_routes::{KernelRoutes, Network, Way};
 use crate::args::kinds::INT;
-use crate::args::{Args, Kind, Need, Param, Value};
+use crate::args::{Args, Kind, Need, Value, keyword, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -49,41 +49,39 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("0/0", "a/a")
 .params(&[
-    Param {
-        name: "DEVNAME",
-        need: Need::Rest,
-        kind: Kind::Text,
-        default: "",
-        help: "the interfaces, in the order of the table's outputs",
-    },
-    Param {
-        name: "TABLE",
-        need: Need::KeywordMandatory,
-        kind: Kind::Element,
-        default: "",
-        help: "the element that looks routes up",
-    },
-    Param {
-        name: "ARP",
-        need: Need::Repeated,
-        kind: Kind::Element,
-        default: "",
-        help: "the element that knows an interface's neighbours",
-    },
-    Param {
-        name: "LOCAL",
-        need: Need::Keyword,
-        kind: INT,
-        default: "-1",
-        help: "the output for addresses of this machine; -1 for none",
-    },
-    Param {
-        name: "REFUSED",
-        need: Need::Keyword,
-        kind: INT,
-        default: "-1",
-        help: "the output for what the kernel refuses or sends elsewhere; -1 drops it",
-    },
+    param(
+        "DEVNAME",
+        Need::Rest,
+        Kind::Text,
+        "",
+        "the interfaces, in the order of the table's outputs",
+    ),
+    param(
+        "TABLE",
+        Need::KeywordMandatory,
+        Kind::Element,
+        "",
+        "the element that looks routes up",
+    ),
+    param(
+        "ARP",
+        Need::Repeated,
+        Kind::Element,
+        "",
+        "the element that knows an interface's neighbours",
+    ),
+    keyword(
+        "LOCAL",
+        INT,
+        "-1",
+        "the output for addresses of this machine; -1 for none",
+    ),
+    keyword(
+        "REFUSED",
+        INT,
+        "-1",
+        "the output for what the kernel refuses or sends elsewhere; -1 drops it",
+    ),
 ]);
 
 /// When all is read anew after it came in doubt: once the kernel has most likely done what it told of, and once more for what it

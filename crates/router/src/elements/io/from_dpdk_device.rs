@@ -14,7 +14,7 @@ use super::from_device;
 use super::shared::adapter::Adapter;
 use super::shared::dpdk;
 use crate::args::kinds::INT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag, positional};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 
@@ -28,27 +28,13 @@ pub static ENTRY: Entry = Entry::new(
 .params(&[
     dpdk::PORT,
     dpdk::QUEUE,
-    Param {
-        name: "N_QUEUES",
-        need: Need::Positional,
-        kind: INT,
-        default: "-1",
-        help: "how many queues; they are one",
-    },
-    Param {
-        name: "PROMISC",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether frames to other hosts come too",
-    },
-    Param {
-        name: "TIMESTAMP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether packets carry the time they came",
-    },
+    positional("N_QUEUES", INT, "-1", "how many queues; they are one"),
+    flag("PROMISC", "false", "whether frames to other hosts come too"),
+    flag(
+        "TIMESTAMP",
+        "true",
+        "whether packets carry the time they came",
+    ),
     dpdk::BURST,
     dpdk::NDESC,
     dpdk::MAY_LACK,

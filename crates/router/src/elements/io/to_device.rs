@@ -18,7 +18,7 @@
 
 use super::shared::device_method::{BAD_METHOD, device_method};
 use crate::args::kinds::{INT, U16, UINT};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::devices::DeviceId;
@@ -39,55 +39,13 @@ pub static ENTRY: Entry = Entry::new("ToDevice", "sends frames to an interface",
 })
 .ports("1/0-2", "a/h")
 .params(&[
-    Param {
-        name: "DEVNAME",
-        need: Need::Mandatory,
-        kind: Kind::Text,
-        default: "",
-        help: "the interface",
-    },
-    Param {
-        name: "DEBUG",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether waiting for room is told",
-    },
-    Param {
-        name: "METHOD",
-        need: Need::Keyword,
-        kind: Kind::Word,
-        default: "",
-        help: "how frames go",
-    },
-    Param {
-        name: "BURST",
-        need: Need::Keyword,
-        kind: INT,
-        default: "32",
-        help: "frames that are pulled in a run, up to a batch of 32",
-    },
-    Param {
-        name: "OFFLOAD",
-        need: Need::Keyword,
-        kind: Kind::Word,
-        default: "segment",
-        help: "whether super-packets are cut here (`segment`) or by the kernel (`carry`), by METHOD afpacket",
-    },
-    Param {
-        name: "QUEUE",
-        need: Need::Keyword,
-        kind: U16,
-        default: "0",
-        help: "the queue, for METHOD afxdp",
-    },
-    Param {
-        name: "RING",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "",
-        help: "frames that the device's ring holds",
-    },
+    mandatory("DEVNAME", Kind::Text, "the interface"),
+    flag("DEBUG", "false", "whether waiting for room is told"),
+    keyword("METHOD", Kind::Word, "", "how frames go"),
+    keyword("BURST", INT, "32", "frames that are pulled in a run, up to a batch of 32"),
+    keyword("OFFLOAD", Kind::Word, "segment", "whether super-packets are cut here (`segment`) or by the kernel (`carry`), by METHOD afpacket"),
+    keyword("QUEUE", U16, "0", "the queue, for METHOD afxdp"),
+    keyword("RING", UINT, "", "frames that the device's ring holds"),
 ])
 .ops("0.5 * driver(frame, calls)");
 

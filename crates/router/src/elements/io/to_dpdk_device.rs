@@ -13,7 +13,7 @@
 use super::shared::adapter::Adapter;
 use super::shared::dpdk;
 use super::to_device;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag, positional};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 
@@ -27,20 +27,17 @@ pub static ENTRY: Entry = Entry::new(
 .params(&[
     dpdk::PORT,
     dpdk::QUEUE,
-    Param {
-        name: "N_QUEUES",
-        need: Need::Positional,
-        kind: crate::args::kinds::INT,
-        default: "-1",
-        help: "how many queues; they are one",
-    },
-    Param {
-        name: "BLOCKING",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it waits for room; the device's ring decides here",
-    },
+    positional(
+        "N_QUEUES",
+        crate::args::kinds::INT,
+        "-1",
+        "how many queues; they are one",
+    ),
+    flag(
+        "BLOCKING",
+        "true",
+        "whether it waits for room; the device's ring decides here",
+    ),
     dpdk::BURST,
     dpdk::NDESC,
     dpdk::MAY_LACK,

@@ -15,7 +15,7 @@
 //! ```
 
 use super::shared::kernel_interface::{self, KernelInterface};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::element::PHASE_LATE;
@@ -30,13 +30,12 @@ pub static ENTRY: Entry = Entry::new("ToHost", "sends Ethernet frames to the ker
 })
 .ports("1/0", "h/h")
 .phase(PHASE_LATE)
-.params(&[Param {
-    name: "DEVNAME",
-    need: Need::Positional,
-    kind: Kind::Text,
-    default: "",
-    help: "the interface; without it packets end here",
-}])
+.params(&[positional(
+    "DEVNAME",
+    Kind::Text,
+    "",
+    "the interface; without it packets end here",
+)])
 .ops("0.5 * driver(frame, 1); work(10)");
 
 struct ToHost(KernelInterface);

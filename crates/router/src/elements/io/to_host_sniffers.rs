@@ -10,7 +10,7 @@
 //! FromDevice(eth0) -> t :: Tee; t[0] -> Queue -> ToDevice(eth1); t[1] -> ToHostSniffers(eth0)
 //! ```
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -26,20 +26,13 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/0", "h/h")
 .params(&[
-    Param {
-        name: "DEVNAME",
-        need: Need::Positional,
-        kind: Kind::Text,
-        default: "",
-        help: "the interface that they seem to come from",
-    },
-    Param {
-        name: "TYPE",
-        need: Need::Keyword,
-        kind: Kind::Word,
-        default: "ETHER",
-        help: "`ETHER` or `IP`",
-    },
+    positional(
+        "DEVNAME",
+        Kind::Text,
+        "",
+        "the interface that they seem to come from",
+    ),
+    keyword("TYPE", Kind::Word, "ETHER", "`ETHER` or `IP`"),
 ])
 .ops("work(10)");
 

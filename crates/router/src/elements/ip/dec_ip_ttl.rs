@@ -16,7 +16,7 @@
 //! RFC 1812, §5.3.1; RFC 1624.
 
 use crate::args::numbers::parse_bool;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -32,20 +32,12 @@ pub static ENTRY: Entry = Entry::new("DecIPTTL", "decrements the time to live", 
 .ports("1/1-2", "a/ah")
 .references(&["RFC 1812, §5.3.1", "RFC 1624"])
 .params(&[
-    Param {
-        name: "ACTIVE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it does anything",
-    },
-    Param {
-        name: "MULTICAST",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether packets to groups are decremented too",
-    },
+    flag("ACTIVE", "true", "whether it does anything"),
+    flag(
+        "MULTICAST",
+        "true",
+        "whether packets to groups are decremented too",
+    ),
 ])
 .ops("parse(1); decrease(1); parse(2); inc_checksum(2); deparse(3); work(30)");
 

@@ -12,7 +12,7 @@
 //! # References
 //! RFC 1812, §4.3.2.4.
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -28,13 +28,7 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<FixIpSrc>::default(),
 )
 .references(&["RFC 1812, §4.3.2.4"])
-.params(&[Param {
-    name: "IPADDR",
-    need: Need::Mandatory,
-    kind: Kind::Ip,
-    default: "",
-    help: "the interface's address",
-}])
+.params(&[mandatory("IPADDR", Kind::Ip, "the interface's address")])
 .ops("work(11)");
 
 #[derive(Debug, Default)]

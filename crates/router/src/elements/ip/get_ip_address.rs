@@ -8,7 +8,7 @@
 //! ```
 
 use crate::args::kinds::INT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -22,27 +22,14 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<GetIpAddress>::default(),
 )
 .params(&[
-    Param {
-        name: "OFFSET",
-        need: Need::Positional,
-        kind: INT,
-        default: "-1",
-        help: "where the address stands",
-    },
-    Param {
-        name: "ANNO",
-        need: Need::Positional,
-        kind: Kind::Anno { size: 4 },
-        default: "DST_IP",
-        help: "the annotation",
-    },
-    Param {
-        name: "IP",
-        need: Need::Keyword,
-        kind: Kind::Text,
-        default: "",
-        help: "`src` or `dst`: of the marked IP header",
-    },
+    positional("OFFSET", INT, "-1", "where the address stands"),
+    positional("ANNO", Kind::Anno { size: 4 }, "DST_IP", "the annotation"),
+    keyword(
+        "IP",
+        Kind::Text,
+        "",
+        "`src` or `dst`: of the marked IP header",
+    ),
 ])
 .ops("parse(4); work(20)");
 

@@ -21,7 +21,7 @@ use crate::args::kinds::UINT;
 use crate::args::names::parse_icmp_code;
 use crate::args::numbers::parse_uint;
 use crate::args::packet_length::{MOST, within_most};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -43,55 +43,22 @@ pub static ENTRY: Entry = Entry::new("ICMPError", "answers packets with ICMP err
 .references(&["RFC 792", "RFC 1812, §4.3.2"])
 .live()
 .params(&[
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the source of the errors",
-    },
-    Param {
-        name: "TYPE",
-        need: Need::Mandatory,
-        kind: Kind::IcmpType,
-        default: "",
-        help: "the type, a number or a name",
-    },
-    Param {
-        name: "CODE",
-        need: Need::Positional,
-        kind: Kind::Word,
-        default: "0",
-        help: "the code, a number or a name",
-    },
-    Param {
-        name: "BADADDRS",
-        need: Need::Positional,
-        kind: Kind::IpList,
-        default: "",
-        help: "addresses that are broadcasts",
-    },
-    Param {
-        name: "MTU",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "576",
-        help: "the most bytes of an error",
-    },
-    Param {
-        name: "PMTU",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "0",
-        help: "the MTU that an error tells of",
-    },
-    Param {
-        name: "SET_FIX_ANNO",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether FixIPSrc is asked for the source",
-    },
+    mandatory("SRC", Kind::Ip, "the source of the errors"),
+    mandatory("TYPE", Kind::IcmpType, "the type, a number or a name"),
+    positional("CODE", Kind::Word, "0", "the code, a number or a name"),
+    positional(
+        "BADADDRS",
+        Kind::IpList,
+        "",
+        "addresses that are broadcasts",
+    ),
+    keyword("MTU", UINT, "576", "the most bytes of an error"),
+    keyword("PMTU", UINT, "0", "the MTU that an error tells of"),
+    flag(
+        "SET_FIX_ANNO",
+        "true",
+        "whether FixIPSrc is asked for the source",
+    ),
 ])
 .ops(
     "parse(20); copy(2 * frame - 36); checksum(frame - 10) by 4; checksum(20) by 4; \

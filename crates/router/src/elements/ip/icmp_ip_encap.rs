@@ -10,7 +10,7 @@ use super::shared::icmp_encap::Message;
 use crate::args::addresses::parse_ip;
 use crate::args::kinds::U16;
 use crate::args::names::parse_icmp_code;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -24,41 +24,16 @@ pub static ENTRY: Entry = Entry::new("ICMPIPEncap", "adds ICMP and IP headers", 
 })
 .references(&["RFC 792"])
 .params(&[
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the source",
-    },
-    Param {
-        name: "DST",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the destination",
-    },
-    Param {
-        name: "TYPE",
-        need: Need::Mandatory,
-        kind: Kind::IcmpType,
-        default: "",
-        help: "the type, a number or a name",
-    },
-    Param {
-        name: "CODE",
-        need: Need::Positional,
-        kind: Kind::Word,
-        default: "0",
-        help: "the code, a number or a name",
-    },
-    Param {
-        name: "IDENTIFIER",
-        need: Need::Keyword,
-        kind: U16,
-        default: "0",
-        help: "the identifier, of messages that have one",
-    },
+    mandatory("SRC", Kind::Ip, "the source"),
+    mandatory("DST", Kind::Ip, "the destination"),
+    mandatory("TYPE", Kind::IcmpType, "the type, a number or a name"),
+    positional("CODE", Kind::Word, "0", "the code, a number or a name"),
+    keyword(
+        "IDENTIFIER",
+        U16,
+        "0",
+        "the identifier, of messages that have one",
+    ),
 ])
 .ops("checksum(frame + 4) by 4; checksum(20) by 4; deparse(28); work(155)");
 

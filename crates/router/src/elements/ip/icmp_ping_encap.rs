@@ -9,7 +9,7 @@
 use super::shared::icmp_encap::Message;
 use crate::args::addresses::parse_ip;
 use crate::args::kinds::U16;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -24,27 +24,9 @@ pub static ENTRY: Entry = Entry::new("ICMPPingEncap", "makes echo requests of pa
 })
 .references(&["RFC 792"])
 .params(&[
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the source",
-    },
-    Param {
-        name: "DST",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the destination",
-    },
-    Param {
-        name: "IDENTIFIER",
-        need: Need::Keyword,
-        kind: U16,
-        default: "0",
-        help: "the identifier of the requests",
-    },
+    mandatory("SRC", Kind::Ip, "the source"),
+    mandatory("DST", Kind::Ip, "the destination"),
+    keyword("IDENTIFIER", U16, "0", "the identifier of the requests"),
 ])
 .ops("checksum(frame + 4) by 4; checksum(20) by 4; deparse(28); work(155)");
 

@@ -21,7 +21,7 @@ use crate::args::addresses::parse_ip;
 use crate::args::kinds::{INT, U16};
 use crate::args::numbers::{parse_bool, parse_int};
 use crate::args::times::{parse_seconds_in, unparse_microseconds};
-use crate::args::{Args, Kind, Need, Param, keyword};
+use crate::args::{Args, Kind, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -48,20 +48,8 @@ pub static ENTRY: Entry = Entry::new(
 .ports("0-1/1", "h/a")
 .references(&["RFC 792"])
 .params(&[
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the source address",
-    },
-    Param {
-        name: "DST",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the destination address",
-    },
+    mandatory("SRC", Kind::Ip, "the source address"),
+    mandatory("DST", Kind::Ip, "the destination address"),
     keyword(
         "INTERVAL",
         Kind::SecondsIn(3),

@@ -16,7 +16,7 @@ use crate::args::addresses::parse_ip;
 use crate::args::kinds::{INT, U8};
 use crate::args::names::Names;
 use crate::args::numbers::parse_bool;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -32,69 +32,20 @@ pub static ENTRY: Entry = Entry::new("IPEncap", "adds an IP header", || Box::<Ip
     .references(&["RFC 791", "RFC 2003"])
     .live()
     .params(&[
-        Param {
-            name: "PROTO",
-            need: Need::Mandatory,
-            kind: Kind::Protocol,
-            default: "",
-            help: "what the packet carries",
-        },
-        Param {
-            name: "SRC",
-            need: Need::Mandatory,
-            kind: Kind::Ip,
-            default: "",
-            help: "the source",
-        },
-        Param {
-            name: "DST",
-            need: Need::Mandatory,
-            kind: Kind::Raw,
-            default: "",
-            help: "the destination, or `DST_ANNO`",
-        },
-        Param {
-            name: "TOS",
-            need: Need::Keyword,
-            kind: INT,
-            default: "-1",
-            help: "the type of service",
-        },
-        Param {
-            name: "TTL",
-            need: Need::Keyword,
-            kind: U8,
-            default: "250",
-            help: "the time to live",
-        },
-        Param {
-            name: "DSCP",
-            need: Need::Keyword,
-            kind: INT,
-            default: "-1",
-            help: "the DSCP",
-        },
-        Param {
-            name: "ECT",
-            need: Need::Keyword,
-            kind: Kind::Keyword,
-            default: "",
-            help: "whether the transport understands ECN; or `2`",
-        },
-        Param {
-            name: "CE",
-            need: Need::Keyword,
-            kind: Kind::Bool,
-            default: "false",
-            help: "whether congestion is told",
-        },
-        Param {
-            name: "DF",
-            need: Need::Keyword,
-            kind: Kind::Bool,
-            default: "false",
-            help: "whether fragments are forbidden",
-        },
+        mandatory("PROTO", Kind::Protocol, "what the packet carries"),
+        mandatory("SRC", Kind::Ip, "the source"),
+        mandatory("DST", Kind::Raw, "the destination, or `DST_ANNO`"),
+        keyword("TOS", INT, "-1", "the type of service"),
+        keyword("TTL", U8, "250", "the time to live"),
+        keyword("DSCP", INT, "-1", "the DSCP"),
+        keyword(
+            "ECT",
+            Kind::Keyword,
+            "",
+            "whether the transport understands ECN; or `2`",
+        ),
+        flag("CE", "false", "whether congestion is told"),
+        flag("DF", "false", "whether fragments are forbidden"),
     ])
     .ops("inc_checksum(4); deparse(20); work(50)");
 

@@ -16,7 +16,7 @@
 
 use super::shared::ip_options::copied_to_fragments;
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -36,34 +36,25 @@ pub static ENTRY: Entry = Entry::new("IPFragmenter", "cuts long packets into fra
 .ports("1/1-2", "h/h")
 .references(&["RFC 791, §3.2", "RFC 1812, §5.2.6"])
 .params(&[
-    Param {
-        name: "MTU",
-        need: Need::Mandatory,
-        kind: UINT,
-        default: "",
-        help: "the most bytes of a packet",
-    },
-    Param {
-        name: "HONOR_DF",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether packets may forbid it",
-    },
-    Param {
-        name: "VERBOSE",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether each refusal is printed",
-    },
-    Param {
-        name: "HEADROOM",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "28",
-        help: "room before fragments; there is always enough",
-    },
+    mandatory("MTU", UINT, "the most bytes of a packet"),
+    positional(
+        "HONOR_DF",
+        Kind::Bool,
+        "true",
+        "whether packets may forbid it",
+    ),
+    positional(
+        "VERBOSE",
+        Kind::Bool,
+        "false",
+        "whether each refusal is printed",
+    ),
+    keyword(
+        "HEADROOM",
+        UINT,
+        "28",
+        "room before fragments; there is always enough",
+    ),
 ])
 .ops("work(18); pieces * work(350); pieces * copy(0.75 * frame)");
 

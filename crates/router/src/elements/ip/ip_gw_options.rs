@@ -15,7 +15,7 @@
 //! RFC 1812, §5.3.13.
 
 use super::shared::ip_options::{has_options, milliseconds_of_day, record};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -31,20 +31,13 @@ pub static ENTRY: Entry = Entry::new("IPGWOptions", "processes options of IP hea
 .ports("1/1-2", "a/ah")
 .references(&["RFC 1812, §5.3.13"])
 .params(&[
-    Param {
-        name: "MYADDR",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the address that is recorded",
-    },
-    Param {
-        name: "OTHERADDRS",
-        need: Need::Positional,
-        kind: Kind::IpList,
-        default: "",
-        help: "further addresses of this router",
-    },
+    mandatory("MYADDR", Kind::Ip, "the address that is recorded"),
+    positional(
+        "OTHERADDRS",
+        Kind::IpList,
+        "",
+        "further addresses of this router",
+    ),
 ])
 .ops("parse(1); work(19)");
 

@@ -8,7 +8,7 @@
 
 use super::shared::ip_check::{BADSRC, GOODDST, INTERFACES, add_usual, reason, sources};
 use crate::args::kinds::U8;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -26,20 +26,13 @@ pub static ENTRY: Entry = Entry::new(
 )
 .references(&["RFC 1812, §5.2"])
 .params(&[
-    Param {
-        name: "COLOR",
-        need: Need::Mandatory,
-        kind: U8,
-        default: "",
-        help: "the paint",
-    },
-    Param {
-        name: "BADADDRS",
-        need: Need::Positional,
-        kind: Kind::IpList,
-        default: "",
-        help: "sources that are refused, with 0.0.0.0 and 255.255.255.255",
-    },
+    mandatory("COLOR", U8, "the paint"),
+    positional(
+        "BADADDRS",
+        Kind::IpList,
+        "",
+        "sources that are refused, with 0.0.0.0 and 255.255.255.255",
+    ),
     INTERFACES,
     BADSRC,
     GOODDST,

@@ -9,7 +9,7 @@
 //! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPMirror -> Discard
 //! ```
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -22,13 +22,12 @@ use trammel_packet::headers::ipv4::protocol;
 pub static ENTRY: Entry = Entry::new("IPMirror", "swaps source and destination", || {
     Box::<IpMirror>::default()
 })
-.params(&[Param {
-    name: "DST_ANNO",
-    need: Need::Positional,
-    kind: Kind::Bool,
-    default: "true",
-    help: "whether the destination annotation becomes the new destination",
-}])
+.params(&[positional(
+    "DST_ANNO",
+    Kind::Bool,
+    "true",
+    "whether the destination annotation becomes the new destination",
+)])
 .ops("parse(20); deparse(12); work(45)");
 
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@
 
 use super::shared::ip_options::{has_options, milliseconds_of_day, record};
 use crate::args::kinds::{U8, UINT};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -34,27 +34,13 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/5", "h/h")
 .references(&["RFC 1812, §5.3"])
 .params(&[
-    Param {
-        name: "COLOR",
-        need: Need::Mandatory,
-        kind: U8,
-        default: "",
-        help: "the paint of packets that came by this interface",
-    },
-    Param {
-        name: "IPADDR",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the interface's address",
-    },
-    Param {
-        name: "MTU",
-        need: Need::Mandatory,
-        kind: UINT,
-        default: "",
-        help: "the most bytes of a packet",
-    },
+    mandatory(
+        "COLOR",
+        U8,
+        "the paint of packets that came by this interface",
+    ),
+    mandatory("IPADDR", Kind::Ip, "the interface's address"),
+    mandatory("MTU", UINT, "the most bytes of a packet"),
 ])
 .ops("parse(1); decrease(1); parse(2); inc_checksum(2); deparse(3); work(80)");
 

@@ -10,7 +10,7 @@ use crate::args::addresses::EtherAddress;
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_bool;
 use crate::args::times::unparse_timestamp;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -28,125 +28,50 @@ pub static ENTRY: Entry = Entry::new("IPPrint", "prints a line about each IP pac
     Box::<IpPrint>::default()
 })
 .params(&[
-    Param {
-        name: "LABEL",
-        need: Need::Positional,
-        kind: Kind::Text,
-        default: "",
-        help: "stands before each line",
-    },
-    Param {
-        name: "CONTENTS",
-        need: Need::Keyword,
-        kind: Kind::Word,
-        default: "no",
-        help: "`none`, `hex` or `ascii`: how the packet is printed",
-    },
-    Param {
-        name: "PAYLOAD",
-        need: Need::Keyword,
-        kind: Kind::Word,
-        default: "no",
-        help: "the same for what the packet carries only",
-    },
-    Param {
-        name: "MAXLENGTH",
-        need: Need::Keyword,
-        kind: INT,
-        default: "1500",
-        help: "the most bytes printed; -1 for all",
-    },
-    Param {
-        name: "NBYTES",
-        need: Need::Keyword,
-        kind: INT,
-        default: "1500",
-        help: "old name of MAXLENGTH",
-    },
-    Param {
-        name: "ID",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the IP identification is printed",
-    },
-    Param {
-        name: "TIMESTAMP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether the time is printed",
-    },
-    Param {
-        name: "PAINT",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the paint is printed",
-    },
-    Param {
-        name: "TOS",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the type of service is printed",
-    },
-    Param {
-        name: "TTL",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the time to live is printed",
-    },
-    Param {
-        name: "SWAP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether numbers of echoes are in the network's order",
-    },
-    Param {
-        name: "LENGTH",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the IP length is printed",
-    },
-    Param {
-        name: "AGGREGATE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the aggregate annotation is printed",
-    },
-    Param {
-        name: "ETHER",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the addresses of a marked Ethernet header are printed",
-    },
-    Param {
-        name: "ACTIVE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it prints",
-    },
-    Param {
-        name: "OUTFILE",
-        need: Need::Keyword,
-        kind: Kind::Filename,
-        default: "",
-        help: "a file to print to",
-    },
-    Param {
-        name: "CHANNEL",
-        need: Need::Keyword,
-        kind: Kind::Word,
-        default: "",
-        help: "accepted, without effect",
-    },
+    positional("LABEL", Kind::Text, "", "stands before each line"),
+    keyword(
+        "CONTENTS",
+        Kind::Word,
+        "no",
+        "`none`, `hex` or `ascii`: how the packet is printed",
+    ),
+    keyword(
+        "PAYLOAD",
+        Kind::Word,
+        "no",
+        "the same for what the packet carries only",
+    ),
+    keyword(
+        "MAXLENGTH",
+        INT,
+        "1500",
+        "the most bytes printed; -1 for all",
+    ),
+    keyword("NBYTES", INT, "1500", "old name of MAXLENGTH"),
+    flag("ID", "false", "whether the IP identification is printed"),
+    flag("TIMESTAMP", "true", "whether the time is printed"),
+    flag("PAINT", "false", "whether the paint is printed"),
+    flag("TOS", "false", "whether the type of service is printed"),
+    flag("TTL", "false", "whether the time to live is printed"),
+    flag(
+        "SWAP",
+        "true",
+        "whether numbers of echoes are in the network's order",
+    ),
+    flag("LENGTH", "false", "whether the IP length is printed"),
+    flag(
+        "AGGREGATE",
+        "false",
+        "whether the aggregate annotation is printed",
+    ),
+    flag(
+        "ETHER",
+        "false",
+        "whether the addresses of a marked Ethernet header are printed",
+    ),
+    flag("ACTIVE", "true", "whether it prints"),
+    keyword("OUTFILE", Kind::Filename, "", "a file to print to"),
+    keyword("CHANNEL", Kind::Word, "", "accepted, without effect"),
 ])
 .ops("parse(40); work(300 * length + 5000)");
 

@@ -19,7 +19,7 @@
 //! RFC 791, §3.2; RFC 815.
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -39,20 +39,13 @@ pub static ENTRY: Entry = Entry::new("IPReassembler", "reassembles fragments", |
 .ports("1/1-2", "a/ah")
 .references(&["RFC 791, §3.2", "RFC 815"])
 .params(&[
-    Param {
-        name: "HIMEM",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "262144",
-        help: "the most bytes kept",
-    },
-    Param {
-        name: "MAX_MTU_ANNO",
-        need: Need::Keyword,
-        kind: Kind::Anno { size: 2 },
-        default: "",
-        help: "an annotation for the length of the longest fragment",
-    },
+    keyword("HIMEM", UINT, "262144", "the most bytes kept"),
+    keyword(
+        "MAX_MTU_ANNO",
+        Kind::Anno { size: 2 },
+        "",
+        "an annotation for the length of the longest fragment",
+    ),
 ])
 .ops("parse(2); work(40)");
 

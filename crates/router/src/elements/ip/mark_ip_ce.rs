@@ -12,7 +12,7 @@
 //! # References
 //! RFC 3168, §5.
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,13 +27,12 @@ pub static ENTRY: Entry = Entry::new("MarkIPCE", "marks packets as having met co
     Box::<MarkIpCe>::default()
 })
 .references(&["RFC 3168, §5"])
-.params(&[Param {
-    name: "FORCE",
-    need: Need::Positional,
-    kind: Kind::Bool,
-    default: "false",
-    help: "whether packets are marked that do not understand it",
-}])
+.params(&[positional(
+    "FORCE",
+    Kind::Bool,
+    "false",
+    "whether packets are marked that do not understand it",
+)])
 .ops("parse(2); inc_checksum(2); deparse(3); work(50)");
 
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::packet_length::within_most;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -20,13 +20,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("MarkIPHeader", "marks the IP header", || {
     Box::<MarkIpHeader>::default()
 })
-.params(&[Param {
-    name: "OFFSET",
-    need: Need::Positional,
-    kind: UINT,
-    default: "0",
-    help: "where the header begins",
-}])
+.params(&[positional("OFFSET", UINT, "0", "where the header begins")])
 .ops("parse(1); work(25)");
 
 #[derive(Debug, Default)]

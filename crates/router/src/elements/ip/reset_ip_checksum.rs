@@ -12,7 +12,7 @@
 //! ```
 
 use super::set_ip_checksum::SetIpChecksum;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -30,13 +30,12 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<ResetIpChecksum>::default(),
 )
 .references(&["RFC 791, §3.1", "RFC 768", "RFC 9293, §3.1"])
-.params(&[Param {
-    name: "L4",
-    need: Need::Positional,
-    kind: Kind::Bool,
-    default: "false",
-    help: "whether that of TCP or UDP is computed too",
-}])
+.params(&[positional(
+    "L4",
+    Kind::Bool,
+    "false",
+    "whether that of TCP or UDP is computed too",
+)])
 .ops("parse(1); checksum(20) by 4; deparse(2); work(80)");
 
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::args::addresses::parse_ip;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -25,20 +25,8 @@ pub static ENTRY: Entry = Entry::new("SetIPAddress", "sets an address annotation
 })
 .live()
 .params(&[
-    Param {
-        name: "IPADDR",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the address",
-    },
-    Param {
-        name: "ANNO",
-        need: Need::Keyword,
-        kind: Kind::Anno { size: 4 },
-        default: "DST_IP",
-        help: "the annotation",
-    },
+    mandatory("IPADDR", Kind::Ip, "the address"),
+    keyword("ANNO", Kind::Anno { size: 4 }, "DST_IP", "the annotation"),
 ])
 .ops("work(10)");
 

@@ -11,7 +11,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -23,13 +23,7 @@ use trammel_packet::batch::Packets;
 pub static ENTRY: Entry = Entry::new("SetIPDSCP", "sets the DSCP", || Box::<SetIpDscp>::default())
     .references(&["RFC 2474"])
     .live()
-    .params(&[Param {
-        name: "DSCP",
-        need: Need::Mandatory,
-        kind: UINT,
-        default: "",
-        help: "0 to 63",
-    }])
+    .params(&[mandatory("DSCP", UINT, "0 to 63")])
     .ops("parse(2); inc_checksum(2); deparse(3); work(40)");
 
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@
 //! # References
 //! RFC 3168.
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -22,13 +22,11 @@ pub static ENTRY: Entry = Entry::new("SetIPECN", "sets the ECN bits", || {
 })
 .references(&["RFC 3168"])
 .live()
-.params(&[Param {
-    name: "ECN",
-    need: Need::Mandatory,
-    kind: Kind::Raw,
-    default: "",
-    help: "0 to 3, `no`, `ect1`, `ect2`, `ce`",
-}])
+.params(&[mandatory(
+    "ECN",
+    Kind::Raw,
+    "0 to 3, `no`, `ect1`, `ect2`, `ce`",
+)])
 .ops("parse(2); inc_checksum(2); deparse(3); work(40)");
 
 #[derive(Debug, Default)]

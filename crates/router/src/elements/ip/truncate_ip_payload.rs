@@ -11,7 +11,7 @@
 //! ```
 
 use crate::args::kinds::U16;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -31,27 +31,18 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<TruncateIpPayload>::default(),
 )
 .params(&[
-    Param {
-        name: "LENGTH",
-        need: Need::Positional,
-        kind: U16,
-        default: "0",
-        help: "bytes that stay at most",
-    },
-    Param {
-        name: "TRANSPORT",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether the transport header is not counted",
-    },
-    Param {
-        name: "EXTRA_LENGTH",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether the annotation EXTRA_LENGTH counts what is cut",
-    },
+    positional("LENGTH", U16, "0", "bytes that stay at most"),
+    positional(
+        "TRANSPORT",
+        Kind::Bool,
+        "true",
+        "whether the transport header is not counted",
+    ),
+    flag(
+        "EXTRA_LENGTH",
+        "true",
+        "whether the annotation EXTRA_LENGTH counts what is cut",
+    ),
 ])
 .ops("parse(20); work(60)");
 

@@ -35,7 +35,7 @@ use crate::args::addresses::parse_ip6;
 use crate::args::names::Names;
 use crate::args::numbers::{parse_bool, parse_uint};
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::{About, Diagnostics};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -61,13 +61,7 @@ pub static ENTRY: Entry = Entry::new(
 .references(&["RFC 6146, §3.5", "RFC 4787"])
 .ports("2/2", "h/h")
 .flow("#/#")
-.params(&[Param {
-    name: "MAPPINGS",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "how many static mappings, whether of ports, these; whether dynamic ones, with ports, from outside; to what",
-}])
+.params(&[param("MAPPINGS", Need::Rest, Kind::Raw, "", "how many static mappings, whether of ports, these; whether dynamic ones, with ports, from outside; to what")])
 .ops("parse(44); work(220); deparse(20)");
 
 /// How long a mapping is kept for a flow that is silent.

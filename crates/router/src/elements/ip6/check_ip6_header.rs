@@ -11,7 +11,7 @@
 use crate::args::addresses::parse_ip6;
 use crate::args::kinds::UINT;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -28,20 +28,13 @@ pub static ENTRY: Entry = Entry::new("CheckIP6Header", "checks IPv6 headers", ||
 .ports("1/1-2", "a/ah")
 .references(&["RFC 8200"])
 .params(&[
-    Param {
-        name: "BADADDRS",
-        need: Need::Positional,
-        kind: Kind::Text,
-        default: "",
-        help: "sources that are refused, with spaces between them",
-    },
-    Param {
-        name: "OFFSET",
-        need: Need::Positional,
-        kind: UINT,
-        default: "0",
-        help: "where the header begins",
-    },
+    positional(
+        "BADADDRS",
+        Kind::Text,
+        "",
+        "sources that are refused, with spaces between them",
+    ),
+    positional("OFFSET", UINT, "0", "where the header begins"),
 ])
 .ops("parse(40); work(95)");
 

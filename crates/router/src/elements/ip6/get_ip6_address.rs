@@ -11,7 +11,7 @@
 //! RFC 8200.
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -26,13 +26,11 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<GetIp6Address>::default(),
 )
 .references(&["RFC 8200"])
-.params(&[Param {
-    name: "OFFSET",
-    need: Need::Mandatory,
-    kind: UINT,
-    default: "",
-    help: "where the address is; 24 for the destination of an IPv6 header",
-}])
+.params(&[mandatory(
+    "OFFSET",
+    UINT,
+    "where the address is; 24 for the destination of an IPv6 header",
+)])
 .ops("parse(16); work(18)");
 
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@
 //! RFC 4443, §2.4; RFC 4861, §4.5.
 
 use crate::args::kinds::{INT, UINT};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -35,34 +35,10 @@ pub static ENTRY: Entry = Entry::new("ICMP6Error", "answers packets with ICMPv6 
 })
 .references(&["RFC 4443, §2.4", "RFC 4861, §4.5"])
 .params(&[
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ip6,
-        default: "",
-        help: "the source of the errors",
-    },
-    Param {
-        name: "TYPE",
-        need: Need::Mandatory,
-        kind: INT,
-        default: "",
-        help: "the type: 1 to 4, or 137 for redirects",
-    },
-    Param {
-        name: "CODE",
-        need: Need::Mandatory,
-        kind: INT,
-        default: "",
-        help: "the code",
-    },
-    Param {
-        name: "MTU",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "1500",
-        help: "the MTU that packet too big tells of",
-    },
+    mandatory("SRC", Kind::Ip6, "the source of the errors"),
+    mandatory("TYPE", INT, "the type: 1 to 4, or 137 for redirects"),
+    mandatory("CODE", INT, "the code"),
+    keyword("MTU", UINT, "1500", "the MTU that packet too big tells of"),
 ])
 .ops("parse(40); copy(2 * frame - 36); checksum(frame + 30) by 4; deparse(48); work(275)");
 

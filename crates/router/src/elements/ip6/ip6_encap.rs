@@ -14,7 +14,7 @@
 
 use crate::args::addresses::{parse_ip6, unparse_ip6};
 use crate::args::kinds::U8;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -31,41 +31,11 @@ pub static ENTRY: Entry = Entry::new("IP6Encap", "adds an IPv6 header", || {
 .references(&["RFC 8200"])
 .live()
 .params(&[
-    Param {
-        name: "PROTO",
-        need: Need::Mandatory,
-        kind: Kind::Protocol,
-        default: "",
-        help: "what the packet carries",
-    },
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ip6,
-        default: "",
-        help: "the source address",
-    },
-    Param {
-        name: "DST",
-        need: Need::Mandatory,
-        kind: Kind::Raw,
-        default: "",
-        help: "the destination address, or `DST_ANNO`",
-    },
-    Param {
-        name: "HLIM",
-        need: Need::Keyword,
-        kind: U8,
-        default: "250",
-        help: "the hop limit",
-    },
-    Param {
-        name: "CLASS",
-        need: Need::Keyword,
-        kind: U8,
-        default: "0",
-        help: "the traffic class",
-    },
+    mandatory("PROTO", Kind::Protocol, "what the packet carries"),
+    mandatory("SRC", Kind::Ip6, "the source address"),
+    mandatory("DST", Kind::Raw, "the destination address, or `DST_ANNO`"),
+    keyword("HLIM", U8, "250", "the hop limit"),
+    keyword("CLASS", U8, "0", "the traffic class"),
 ])
 .ops("deparse(40); work(35)");
 

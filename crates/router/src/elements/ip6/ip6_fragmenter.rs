@@ -16,7 +16,7 @@
 //! RFC 8200, §4.5.
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -37,20 +37,12 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1-2", "h/h")
 .references(&["RFC 8200, §4.5"])
 .params(&[
-    Param {
-        name: "MTU",
-        need: Need::Mandatory,
-        kind: UINT,
-        default: "",
-        help: "the most bytes of a packet",
-    },
-    Param {
-        name: "FRAGMENT",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether packets are cut, as only their source may",
-    },
+    mandatory("MTU", UINT, "the most bytes of a packet"),
+    flag(
+        "FRAGMENT",
+        "true",
+        "whether packets are cut, as only their source may",
+    ),
 ])
 .ops("work(90)");
 

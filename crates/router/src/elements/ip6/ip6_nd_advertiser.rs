@@ -18,7 +18,7 @@ use super::shared::neighbour_message::{ALL_NODES, Ends, Told, frame, link_group,
 use crate::args::addresses::{parse_ether, parse_ip6_prefix};
 use crate::args::machine_names::unknown_name;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::{About, Diagnostics};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -34,13 +34,13 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<Ip6NdAdvertiser>::default(),
 )
 .references(&["RFC 4861, §7.2.4"])
-.params(&[Param {
-    name: "ENTRIES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`IP6/MASK [IP6/MASK…] ETH`",
-}])
+.params(&[param(
+    "ENTRIES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`IP6/MASK [IP6/MASK…] ETH`",
+)])
 .ops("parse(78); 2 * checksum(72); deparse(86); work(5 * entries + 250)");
 
 #[derive(Clone, Copy, Debug)]

@@ -18,7 +18,7 @@
 
 use super::shared::neighbour_message::{self as message, Ends, link_group, solicited_node};
 use crate::args::addresses::{EtherAddress, unparse_ip6};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::element::cast;
@@ -46,20 +46,8 @@ pub static ENTRY: Entry = Entry::new(
 .flow("xy/x")
 .references(&["RFC 4861, §7.2", "RFC 2464, §7"])
 .params(&[
-    Param {
-        name: "IP",
-        need: Need::Mandatory,
-        kind: Kind::Ip6,
-        default: "",
-        help: "this host's IPv6 address",
-    },
-    Param {
-        name: "ETH",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "this host's Ethernet address",
-    },
+    mandatory("IP", Kind::Ip6, "this host's IPv6 address"),
+    mandatory("ETH", Kind::Ether, "this host's Ethernet address"),
 ])
 .ops(
     "ht_lookup(2, 32, 3 * entries, 0) by 4; array_access(64, entries) by 4; \

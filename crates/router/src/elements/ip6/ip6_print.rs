@@ -10,7 +10,7 @@
 
 use crate::args::addresses::unparse_ip6;
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -25,27 +25,13 @@ pub static ENTRY: Entry = Entry::new("IP6Print", "prints a line about each IPv6 
     Box::<Ip6Print>::default()
 })
 .params(&[
-    Param {
-        name: "LABEL",
-        need: Need::Positional,
-        kind: Kind::Text,
-        default: "",
-        help: "what each line begins with",
-    },
-    Param {
-        name: "CONTENTS",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the packet's bytes are printed",
-    },
-    Param {
-        name: "NBYTES",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "1500",
-        help: "how many of them at most",
-    },
+    positional("LABEL", Kind::Text, "", "what each line begins with"),
+    flag(
+        "CONTENTS",
+        "false",
+        "whether the packet's bytes are printed",
+    ),
+    keyword("NBYTES", UINT, "1500", "how many of them at most"),
 ])
 .ops("parse(40); work(300 * length + 6000)");
 

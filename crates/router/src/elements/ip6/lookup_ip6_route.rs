@@ -14,7 +14,7 @@ use crate::args::addresses::{parse_ip6, parse_ip6_prefix, unparse_ip6};
 use crate::args::names::Names;
 use crate::args::numbers::parse_uint;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::{About, Diagnostics};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -37,13 +37,13 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/-", "h/h")
 .references(&["RFC 8200"])
-.params(&[Param {
-    name: "ROUTES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`DST/MASK [GW] OUTPUT`",
-}])
+.params(&[param(
+    "ROUTES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`DST/MASK [GW] OUTPUT`",
+)])
 .ops(ip_lookup::OPS);
 
 #[derive(Debug)]

@@ -10,7 +10,7 @@
 //! RFC 8200.
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -23,13 +23,7 @@ pub static ENTRY: Entry = Entry::new("MarkIP6Header", "marks IPv6 headers", || {
     Box::<MarkIp6Header>::default()
 })
 .references(&["RFC 8200"])
-.params(&[Param {
-    name: "OFFSET",
-    need: Need::Positional,
-    kind: UINT,
-    default: "0",
-    help: "where the header begins",
-}])
+.params(&[positional("OFFSET", UINT, "0", "where the header begins")])
 .ops("parse(7); work(40)");
 
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@
 //! RFC 7915, §4; RFC 6052, for prefixes.
 
 use super::shared::siit;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -30,13 +30,12 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<ProtocolTranslator46>::default(),
 )
 .references(&["RFC 7915, §4", "RFC 6052"])
-.params(&[Param {
-    name: "PREFIX",
-    need: Need::Positional,
-    kind: Kind::Prefix6,
-    default: "::ffff:0:0/96",
-    help: "what stands before the IPv4 address, 96 bits of it",
-}])
+.params(&[positional(
+    "PREFIX",
+    Kind::Prefix6,
+    "::ffff:0:0/96",
+    "what stands before the IPv4 address, 96 bits of it",
+)])
 .ops("parse(20); copy(frame - 38); deparse(40); work(200)");
 
 #[derive(Debug, Default)]

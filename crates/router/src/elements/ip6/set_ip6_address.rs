@@ -10,7 +10,7 @@
 //! # References
 //! RFC 8200.
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -23,13 +23,7 @@ pub static ENTRY: Entry = Entry::new("SetIP6Address", "sets the destination anno
     Box::<SetIp6Address>::default()
 })
 .references(&["RFC 8200"])
-.params(&[Param {
-    name: "IPADDR",
-    need: Need::Mandatory,
-    kind: Kind::Ip6,
-    default: "",
-    help: "the address",
-}])
+.params(&[mandatory("IPADDR", Kind::Ip6, "the address")])
 .ops("work(10)");
 
 #[derive(Debug, Default)]

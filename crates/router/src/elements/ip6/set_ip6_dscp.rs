@@ -9,7 +9,7 @@
 //! RFC 2474.
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -23,13 +23,7 @@ pub static ENTRY: Entry = Entry::new("SetIP6DSCP", "sets the DSCP", || {
 })
 .references(&["RFC 2474"])
 .live()
-.params(&[Param {
-    name: "DSCP",
-    need: Need::Mandatory,
-    kind: UINT,
-    default: "",
-    help: "0 to 63",
-}])
+.params(&[mandatory("DSCP", UINT, "0 to 63")])
 .ops("parse(4); deparse(4); work(20)");
 
 /// Where the code point stands in the header's first word.

@@ -15,7 +15,7 @@
 
 use crate::args::addresses::{parse_ip6, unparse_ip6};
 use crate::args::names::{Names, parse_port};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -34,34 +34,10 @@ pub static ENTRY: Entry = Entry::new("UDPIP6Encap", "adds UDP and IPv6 headers",
 })
 .references(&["RFC 768", "RFC 8200"])
 .params(&[
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ip6,
-        default: "",
-        help: "the source address",
-    },
-    Param {
-        name: "SPORT",
-        need: Need::Mandatory,
-        kind: Kind::IpPort(UDP),
-        default: "",
-        help: "the source port",
-    },
-    Param {
-        name: "DST",
-        need: Need::Mandatory,
-        kind: Kind::Raw,
-        default: "",
-        help: "the destination address, or `DST_ANNO`",
-    },
-    Param {
-        name: "DPORT",
-        need: Need::Mandatory,
-        kind: Kind::IpPort(UDP),
-        default: "",
-        help: "the destination port",
-    },
+    mandatory("SRC", Kind::Ip6, "the source address"),
+    mandatory("SPORT", Kind::IpPort(UDP), "the source port"),
+    mandatory("DST", Kind::Raw, "the destination address, or `DST_ANNO`"),
+    mandatory("DPORT", Kind::IpPort(UDP), "the destination port"),
 ])
 .ops("checksum(frame + 44) by 4; deparse(48); work(120)");
 

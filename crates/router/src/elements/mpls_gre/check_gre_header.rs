@@ -14,7 +14,7 @@
 //! RFC 2784, RFC 2890.
 
 use super::shared::gre_check;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,13 +27,7 @@ pub static ENTRY: Entry = Entry::new("CheckGREHeader", "checks GRE headers", || 
 })
 .ports("1/1-2", "a/ah")
 .references(&["RFC 2784", "RFC 2890"])
-.params(&[Param {
-    name: "CHECKSUM",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "true",
-    help: "whether checksums are checked",
-}])
+.params(&[flag("CHECKSUM", "true", "whether checksums are checked")])
 .ops("parse(4); summed * checksum(frame - 34); work(45)");
 
 #[derive(Debug, Default)]

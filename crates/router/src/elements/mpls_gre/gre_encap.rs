@@ -16,7 +16,7 @@
 
 use crate::args::annotations::AnnoField;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -32,41 +32,30 @@ pub static ENTRY: Entry = Entry::new("GREEncap", "adds a GRE header", || {
 })
 .references(&["RFC 2784", "RFC 2890"])
 .params(&[
-    Param {
-        name: "PROTOCOL",
-        need: Need::Positional,
-        kind: Kind::EtherType,
-        default: "0x0800",
-        help: "what it carries, as an Ethernet type",
-    },
-    Param {
-        name: "KEY",
-        need: Need::Keyword,
-        kind: Kind::Word,
-        default: "",
-        help: "the key, or `ANNO`; without it there is none",
-    },
-    Param {
-        name: "CHECKSUM",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether there is a checksum",
-    },
-    Param {
-        name: "SEQUENCE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether there is a sequence number, from 0",
-    },
-    Param {
-        name: "KEY_ANNO",
-        need: Need::Keyword,
-        kind: Kind::Anno { size: 4 },
-        default: "AGGREGATE",
-        help: "the annotation of keys",
-    },
+    positional(
+        "PROTOCOL",
+        Kind::EtherType,
+        "0x0800",
+        "what it carries, as an Ethernet type",
+    ),
+    keyword(
+        "KEY",
+        Kind::Word,
+        "",
+        "the key, or `ANNO`; without it there is none",
+    ),
+    flag("CHECKSUM", "false", "whether there is a checksum"),
+    flag(
+        "SEQUENCE",
+        "false",
+        "whether there is a sequence number, from 0",
+    ),
+    keyword(
+        "KEY_ANNO",
+        Kind::Anno { size: 4 },
+        "AGGREGATE",
+        "the annotation of keys",
+    ),
 ])
 .ops("deparse(8); summed * checksum(frame - 14); work(35)");
 

@@ -15,7 +15,7 @@
 //! RFC 3031, §3.10; RFC 3032.
 
 use super::shared::mpls_table::{self, Table};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::{About, Diagnostics};
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -30,13 +30,13 @@ pub static ENTRY: Entry = Entry::new("MPLSLookup", "switches packets by their MP
 })
 .ports("1/-", "h/h")
 .references(&["RFC 3031", "RFC 3032"])
-.params(&[Param {
-    name: "ROUTES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`LABEL [NEWLABEL] OUTPUT`",
-}])
+.params(&[param(
+    "ROUTES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`LABEL [NEWLABEL] OUTPUT`",
+)])
 .ops("parse(4); array_access(8, entries) by 4; deparse(4); work(90)");
 
 #[derive(Debug, Default)]

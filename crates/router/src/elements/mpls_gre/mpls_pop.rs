@@ -13,7 +13,7 @@
 //! # References
 //! RFC 3032, §2.4.3; RFC 3443, §3.
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -29,13 +29,11 @@ pub static ENTRY: Entry = Entry::new("MPLSPop", "removes the top MPLS entry", ||
 })
 .ports("1/1-2", "a/ah")
 .references(&["RFC 3032", "RFC 3443"])
-.params(&[Param {
-    name: "UNIFORM",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "false",
-    help: "whether the time to live goes to the header below",
-}])
+.params(&[flag(
+    "UNIFORM",
+    "false",
+    "whether the time to live goes to the header below",
+)])
 .ops("parse(4); work(30)");
 
 #[derive(Debug, Default)]

@@ -14,7 +14,7 @@
 //! RFC 3032, §2.4; RFC 3443, §3; RFC 3270, §2.6.
 
 use crate::args::kinds::U8;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -28,34 +28,19 @@ pub static ENTRY: Entry = Entry::new("MPLSPush", "adds an MPLS entry", || {
 })
 .references(&["RFC 3032", "RFC 3443"])
 .params(&[
-    Param {
-        name: "LABEL",
-        need: Need::Mandatory,
-        kind: Kind::UInt { max: 0xF_FFFF },
-        default: "",
-        help: "the label",
-    },
-    Param {
-        name: "TC",
-        need: Need::Keyword,
-        kind: Kind::UInt { max: 7 },
-        default: "",
-        help: "the traffic class, unless it is copied",
-    },
-    Param {
-        name: "TTL",
-        need: Need::Keyword,
-        kind: U8,
-        default: "",
-        help: "the time to live, unless it is copied",
-    },
-    Param {
-        name: "BOTTOM",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it is the last entry of the stack",
-    },
+    mandatory("LABEL", Kind::UInt { max: 0xF_FFFF }, "the label"),
+    keyword(
+        "TC",
+        Kind::UInt { max: 7 },
+        "",
+        "the traffic class, unless it is copied",
+    ),
+    keyword("TTL", U8, "", "the time to live, unless it is copied"),
+    flag(
+        "BOTTOM",
+        "true",
+        "whether it is the last entry of the stack",
+    ),
 ])
 .ops("parse(9); deparse(4); work(50)");
 

@@ -8,7 +8,7 @@
 //! # References
 //! RFC 3031, §3.10.
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -22,13 +22,11 @@ pub static ENTRY: Entry = Entry::new("MPLSSwap", "replaces the MPLS label", || {
     Box::<MplsSwap>::default()
 })
 .references(&["RFC 3031", "RFC 3032"])
-.params(&[Param {
-    name: "LABEL",
-    need: Need::Mandatory,
-    kind: Kind::UInt { max: 0xF_FFFF },
-    default: "",
-    help: "the label that packets get",
-}])
+.params(&[mandatory(
+    "LABEL",
+    Kind::UInt { max: 0xF_FFFF },
+    "the label that packets get",
+)])
 .ops("parse(4); deparse(4); work(25)");
 
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@
 
 use super::shared::gre_check;
 use crate::args::annotations::AnnoField;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -31,20 +31,18 @@ pub static ENTRY: Entry = Entry::new("StripGREHeader", "strips a GRE header", ||
 .ports("1/1-2", "a/ah")
 .references(&["RFC 2784", "RFC 2890"])
 .params(&[
-    Param {
-        name: "PROTOCOL",
-        need: Need::Keyword,
-        kind: Kind::EtherType,
-        default: "",
-        help: "the only type of payload that passes",
-    },
-    Param {
-        name: "KEY_ANNO",
-        need: Need::Keyword,
-        kind: Kind::Anno { size: 4 },
-        default: "AGGREGATE",
-        help: "where the key is noted",
-    },
+    keyword(
+        "PROTOCOL",
+        Kind::EtherType,
+        "",
+        "the only type of payload that passes",
+    ),
+    keyword(
+        "KEY_ANNO",
+        Kind::Anno { size: 4 },
+        "AGGREGATE",
+        "where the key is noted",
+    ),
 ])
 .ops("parse(8); work(65)");
 

@@ -18,7 +18,7 @@
 
 use crate::args::numbers::parse_uint;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, keyword, mandatory, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -42,27 +42,18 @@ pub static ENTRY: Entry = Entry::new(
 .flow("#/#")
 .references(&["Sapio et al. 2016", "IEEE 802.1ad"])
 .params(&[
-    Param {
-        name: "ETH",
-        need: Need::Mandatory,
-        kind: Kind::Ether,
-        default: "",
-        help: "the gateway's address in the access network",
-    },
-    Param {
-        name: "LIMIT",
-        need: Need::Keyword,
-        kind: crate::args::kinds::UINT,
-        default: "65536",
-        help: "addresses that may be learnt",
-    },
-    Param {
-        name: "SUBSCRIBERS",
-        need: Need::Rest,
-        kind: Kind::Raw,
-        default: "",
-        help: "`SVID CVID KEY`",
-    },
+    mandatory(
+        "ETH",
+        Kind::Ether,
+        "the gateway's address in the access network",
+    ),
+    keyword(
+        "LIMIT",
+        crate::args::kinds::UINT,
+        "65536",
+        "addresses that may be learnt",
+    ),
+    param("SUBSCRIBERS", Need::Rest, Kind::Raw, "", "`SVID CVID KEY`"),
 ])
 .ops(
     "parse(42); 0.5 * ht_lookup(1, 8, 2 * rules, 0) by 4; \

@@ -20,7 +20,7 @@
 
 use super::shared::queue_lengths::{self, Queues};
 use crate::args::times::unparse_timestamp;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::search::Way;
@@ -42,20 +42,18 @@ pub static ENTRY: Entry = Entry::new("CoDel", "drops when packets wait too long"
 .ports("1/1-2", "l/lh")
 .references(&["RFC 8289"])
 .params(&[
-    Param {
-        name: "TARGET",
-        need: Need::Positional,
-        kind: Kind::Timestamp,
-        default: "0.005",
-        help: "the wait that a standing queue may have",
-    },
-    Param {
-        name: "INTERVAL",
-        need: Need::Positional,
-        kind: Kind::Timestamp,
-        default: "0.1",
-        help: "how long it may be exceeded",
-    },
+    positional(
+        "TARGET",
+        Kind::Timestamp,
+        "0.005",
+        "the wait that a standing queue may have",
+    ),
+    positional(
+        "INTERVAL",
+        Kind::Timestamp,
+        "0.1",
+        "how long it may be exceeded",
+    ),
     queue_lengths::PARAM,
 ])
 .live()

@@ -15,7 +15,7 @@
 //! Shreedhar and Varghese, "Efficient Fair Queuing using Deficit Round Robin", SIGCOMM 1995.
 
 use crate::args::kinds::INT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::{self, NotifierId, Provided, Signal};
@@ -30,13 +30,7 @@ pub static ENTRY: Entry = Entry::new("DRRSched", "pulls the same share from each
 })
 .ports("-/1", "l/l")
 .references(&["Shreedhar and Varghese, SIGCOMM 1995"])
-.params(&[Param {
-    name: "QUANTUM",
-    need: Need::Positional,
-    kind: INT,
-    default: "500",
-    help: "bytes a round",
-}])
+.params(&[positional("QUANTUM", INT, "500", "bytes a round")])
 .ops("work(60)");
 
 #[derive(Debug)]

@@ -19,7 +19,7 @@
 //! RFC 8290.
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param, keyword};
+use crate::args::{Args, Kind, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::{self, NotifierId, Provided};
@@ -44,10 +44,7 @@ pub static ENTRY: Entry = Entry::new("FQCoDel", "a CoDel queue for each flow", |
 .ports("1/1-2", "h/lh")
 .references(&["RFC 8290"])
 .params(&[
-    Param {
-        need: Need::Positional,
-        ..keyword("LIMIT", UINT, "10240", "the most packets that wait")
-    },
+    positional("LIMIT", UINT, "10240", "the most packets that wait"),
     keyword(
         "TARGET",
         Kind::Seconds,

@@ -22,7 +22,7 @@
 
 use super::shared::queue_lengths::{self, Queues};
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::search::Way;
@@ -38,13 +38,7 @@ use trammel_packet::timestamp::Timestamp;
 use trammel_queues::aqm::pi::Law;
 
 const fn weight(name: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Mandatory,
-        kind: Kind::Double,
-        default: "",
-        help,
-    }
+    mandatory(name, Kind::Double, help)
 }
 
 /// The class.
@@ -57,10 +51,7 @@ pub static ENTRY: Entry = Entry::new("PI", "drops to hold the queue at a length 
     weight("W", "seconds between updates"),
     weight("A", "weight of the present deviation, per packet"),
     weight("B", "weight of the deviation before, per packet"),
-    Param {
-        kind: UINT,
-        ..weight("TARGET", "packets that shall wait")
-    },
+    mandatory("TARGET", UINT, "packets that shall wait"),
     Param {
         need: Need::Positional,
         ..queue_lengths::PARAM

@@ -15,7 +15,7 @@
 //! ```
 
 use crate::args::kinds::INT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::{self, NotifierId, Provided, Signal};
@@ -33,20 +33,12 @@ pub static ENTRY: Entry = Entry::new("TimeSortedSched", "merges streams by times
 })
 .ports("-/1", "l/l")
 .params(&[
-    Param {
-        name: "STOP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the driver stops when all inputs have ended",
-    },
-    Param {
-        name: "BUFFER",
-        need: Need::Keyword,
-        kind: INT,
-        default: "1",
-        help: "packets of each input that wait here",
-    },
+    flag(
+        "STOP",
+        "false",
+        "whether the driver stops when all inputs have ended",
+    ),
+    keyword("BUFFER", INT, "1", "packets of each input that wait here"),
 ])
 .ops("work(195)");
 

@@ -11,7 +11,7 @@
 
 use super::shared::rate_bucket::Unit;
 use super::shared::shaper::Shaper;
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, mandatory};
 use crate::elements::Entry;
 
 /// The class.
@@ -19,12 +19,6 @@ pub static ENTRY: Entry = Entry::new("BandwidthShaper", "lets pulls pass at a ba
     Shaper::element(Unit::Bytes)
 })
 .ports("1/1", "l/l")
-.params(&[Param {
-    name: "RATE",
-    need: Need::Mandatory,
-    kind: Kind::Bandwidth,
-    default: "",
-    help: "bytes a second",
-}])
+.params(&[mandatory("RATE", Kind::Bandwidth, "bytes a second")])
 .restless()
 .ops("work(90)");

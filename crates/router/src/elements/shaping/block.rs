@@ -13,7 +13,7 @@
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,13 +27,11 @@ pub static ENTRY: Entry = Entry::new("Block", "diverts packets of flows with a h
 })
 .ports("1/2", "h/h")
 .live()
-.params(&[Param {
-    name: "THRESH",
-    need: Need::Mandatory,
-    kind: INT,
-    default: "",
-    help: "the highest annotation that passes; 0 lets all pass",
-}])
+.params(&[mandatory(
+    "THRESH",
+    INT,
+    "the highest annotation that passes; 0 lets all pass",
+)])
 .ops("work(20)");
 
 #[derive(Debug, Default)]

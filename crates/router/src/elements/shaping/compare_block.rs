@@ -12,7 +12,7 @@
 
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, Param, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -35,13 +35,7 @@ pub static ENTRY: Entry = Entry::new(
 .ops("work(90)");
 
 const fn number(name: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Mandatory,
-        kind: INT,
-        default: "",
-        help,
-    }
+    mandatory(name, INT, help)
 }
 
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::args::times::{parse_timestamp, unparse_interval};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::Signal;
@@ -27,13 +27,11 @@ pub static ENTRY: Entry = Entry::new("DelayUnqueue", "pulls, delays and pushes p
     Box::<DelayUnqueue>::default()
 })
 .ports("1/1", "l/h")
-.params(&[Param {
-    name: "DELAY",
-    need: Need::Mandatory,
-    kind: Kind::Timestamp,
-    default: "",
-    help: "time from a packet's timestamp to its leaving",
-}])
+.params(&[mandatory(
+    "DELAY",
+    Kind::Timestamp,
+    "time from a packet's timestamp to its leaving",
+)])
 .ops("work(115)");
 
 #[derive(Debug, Default)]

@@ -21,7 +21,7 @@
 //! ```
 
 use crate::args::times::{parse_bandwidth, parse_timestamp, unparse_interval};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::Signal;
@@ -40,27 +40,21 @@ pub static ENTRY: Entry = Entry::new("LinkUnqueue", "emulates a link", || {
 })
 .ports("1/1", "l/h")
 .params(&[
-    Param {
-        name: "LATENCY",
-        need: Need::Mandatory,
-        kind: Kind::Timestamp,
-        default: "",
-        help: "time from the last bit's sending to its arrival",
-    },
-    Param {
-        name: "BANDWIDTH",
-        need: Need::Mandatory,
-        kind: Kind::Bandwidth,
-        default: "",
-        help: "rate at which bits are sent; counts in steps of 100 bytes a second",
-    },
-    Param {
-        name: "TIMED",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether packets were there at their timestamps",
-    },
+    mandatory(
+        "LATENCY",
+        Kind::Timestamp,
+        "time from the last bit's sending to its arrival",
+    ),
+    mandatory(
+        "BANDWIDTH",
+        Kind::Bandwidth,
+        "rate at which bits are sent; counts in steps of 100 bytes a second",
+    ),
+    flag(
+        "TIMED",
+        "false",
+        "whether packets were there at their timestamps",
+    ),
 ])
 .ops("work(230)");
 

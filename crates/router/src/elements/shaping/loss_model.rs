@@ -15,7 +15,7 @@
 //! FromDevice(eth0) -> LossModel(MODEL gilbert-elliott, P 0.001, R 0.2) -> Queue -> ToDevice(eth1)
 //! ```
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, mandatory, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -35,20 +35,14 @@ pub static ENTRY: Entry = Entry::new("LossModel", "drops packets like a lossy pa
 .ports("1/1-2", "a/ah")
 .references(&["Gilbert 1960", "Elliott 1963"])
 .params(&[
-    Param {
-        name: "MODEL",
-        need: Need::Mandatory,
-        kind: Kind::Text,
-        default: "",
-        help: "the model's name",
-    },
-    Param {
-        name: "PARAMETERS",
-        need: Need::KeywordRest,
-        kind: Kind::Raw,
-        default: "",
-        help: "the model's parameters, each by its name",
-    },
+    mandatory("MODEL", Kind::Text, "the model's name"),
+    param(
+        "PARAMETERS",
+        Need::KeywordRest,
+        Kind::Raw,
+        "",
+        "the model's parameters, each by its name",
+    ),
 ])
 .ops("random(); work(25)");
 

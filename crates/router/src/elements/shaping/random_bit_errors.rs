@@ -14,7 +14,7 @@
 //! ```
 
 use crate::args::numbers::{parse_bool, unparse_fixed};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -35,27 +35,13 @@ pub static ENTRY: Entry = Entry::new("RandomBitErrors", "flips bits at random", 
     })
 })
 .params(&[
-    Param {
-        name: "P",
-        need: Need::Mandatory,
-        kind: Kind::Fixed(BITS),
-        default: "",
-        help: "the probability of each bit's change",
-    },
-    Param {
-        name: "KIND",
-        need: Need::Positional,
-        kind: Kind::Text,
-        default: "flip",
-        help: "flip, set or clear",
-    },
-    Param {
-        name: "ACTIVE",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it changes anything",
-    },
+    mandatory(
+        "P",
+        Kind::Fixed(BITS),
+        "the probability of each bit's change",
+    ),
+    positional("KIND", Kind::Text, "flip", "flip, set or clear"),
+    positional("ACTIVE", Kind::Bool, "true", "whether it changes anything"),
 ])
 .live()
 .ops("work(30)");

@@ -13,7 +13,7 @@
 use super::shared::rate_bucket::Unit;
 use super::shared::shaper::Shaper;
 use crate::args::kinds::UINT;
-use crate::args::{Need, Param};
+use crate::args::mandatory;
 use crate::elements::Entry;
 
 /// The class.
@@ -21,12 +21,6 @@ pub static ENTRY: Entry = Entry::new("Shaper", "lets pulls pass at a rate", || {
     Shaper::element(Unit::Packets)
 })
 .ports("1/1-2", "l/l")
-.params(&[Param {
-    name: "RATE",
-    need: Need::Mandatory,
-    kind: UINT,
-    default: "",
-    help: "packets a second",
-}])
+.params(&[mandatory("RATE", UINT, "packets a second")])
 .restless()
 .ops("work(150 * calls)");

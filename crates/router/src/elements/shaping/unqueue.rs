@@ -11,7 +11,7 @@
 
 use crate::args::kinds::INT;
 use crate::args::numbers::{parse_bool, parse_int};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::Signal;
@@ -27,27 +27,14 @@ pub static ENTRY: Entry = Entry::new("Unqueue", "pulls packets and pushes them",
 .aliases(&["Unqueue2"])
 .ports("1/1", "l/h")
 .params(&[
-    Param {
-        name: "BURST",
-        need: Need::Positional,
-        kind: INT,
-        default: "1",
-        help: "the most packets of a turn; below 0 is no limit",
-    },
-    Param {
-        name: "ACTIVE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether it pulls",
-    },
-    Param {
-        name: "LIMIT",
-        need: Need::Keyword,
-        kind: INT,
-        default: "-1",
-        help: "packets in all; below 0 is no limit",
-    },
+    positional(
+        "BURST",
+        INT,
+        "1",
+        "the most packets of a turn; below 0 is no limit",
+    ),
+    flag("ACTIVE", "true", "whether it pulls"),
+    keyword("LIMIT", INT, "-1", "packets in all; below 0 is no limit"),
 ])
 .ops("work(60 * calls)");
 

@@ -13,27 +13,15 @@
 //! ```
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Param, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::Element;
 use crate::engine::setup::Setup;
 
 const PARAMS: &[Param] = &[
-    Param {
-        name: "INTERVAL",
-        need: Need::Positional,
-        kind: UINT,
-        default: "1000",
-        help: "milliseconds; changes nothing",
-    },
-    Param {
-        name: "INCREASING",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "true",
-        help: "changes nothing",
-    },
+    positional("INTERVAL", UINT, "1000", "milliseconds; changes nothing"),
+    positional("INCREASING", Kind::Bool, "true", "changes nothing"),
 ];
 
 /// The class.

@@ -9,7 +9,7 @@
 //! SpinlockInfo(lock); FromDevice(eth0) -> SpinlockAcquire(lock) -> Counter -> SpinlockRelease(lock) -> Discard
 //! ```
 
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Need, param};
 use crate::elements::Entry;
 use crate::engine::Element;
 
@@ -18,13 +18,7 @@ pub static ENTRY: Entry = Entry::new("SpinlockInfo", "names locks", || {
     Box::<SpinlockInfo>::default()
 })
 .ports("0/0", "a/a")
-.params(&[Param {
-    name: "LOCK",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "the lock's name",
-}]);
+.params(&[param("LOCK", Need::Rest, Kind::Raw, "", "the lock's name")]);
 
 #[derive(Debug, Default)]
 struct SpinlockInfo;

@@ -9,7 +9,7 @@
 //! SpinlockInfo(lock); FromDevice(eth0) -> SpinlockPush(lock) -> Counter -> Discard
 //! ```
 
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, positional};
 use crate::elements::Entry;
 use crate::engine::{Ctx, Element};
 use trammel_packet::batch::{Batch, Packets};
@@ -21,13 +21,7 @@ pub static ENTRY: Entry = Entry::new("SpinlockPush", "passes packets unchanged",
 .aliases(&["PathSpinlock"])
 .ports("-/=", "a/a")
 .flow("#/#")
-.params(&[Param {
-    name: "LOCK",
-    need: Need::Positional,
-    kind: Kind::Word,
-    default: "",
-    help: "the lock's name",
-}])
+.params(&[positional("LOCK", Kind::Word, "", "the lock's name")])
 .ops("work(0)");
 
 #[derive(Debug, Default)]

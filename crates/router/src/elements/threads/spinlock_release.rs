@@ -9,7 +9,7 @@
 //! SpinlockInfo(lock); FromDevice(eth0) -> SpinlockAcquire(lock) -> Counter -> SpinlockRelease(lock) -> Discard
 //! ```
 
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, positional};
 use crate::elements::Entry;
 use crate::engine::Element;
 
@@ -17,13 +17,7 @@ use crate::engine::Element;
 pub static ENTRY: Entry = Entry::new("SpinlockRelease", "passes packets unchanged", || {
     Box::<SpinlockRelease>::default()
 })
-.params(&[Param {
-    name: "LOCK",
-    need: Need::Positional,
-    kind: Kind::Word,
-    default: "",
-    help: "the lock's name",
-}])
+.params(&[positional("LOCK", Kind::Word, "", "the lock's name")])
 .ops("work(0)");
 
 #[derive(Debug, Default)]

@@ -15,20 +15,20 @@
 use crate::args::names::Names;
 use crate::args::numbers::parse_int;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::Element;
 use crate::engine::setup::Setup;
 use crate::engine::threads::wishes::Wish;
 
-const PARAMS: &[Param] = &[Param {
-    name: "WISHES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "elements or compounds, each with its thread: `ELEMENT THREAD`",
-}];
+const PARAMS: &[Param] = &[param(
+    "WISHES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "elements or compounds, each with its thread: `ELEMENT THREAD`",
+)];
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("StaticThreadSched", "assigns elements to threads", || {

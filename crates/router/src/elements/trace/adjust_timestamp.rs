@@ -11,7 +11,7 @@
 //! ```
 
 use crate::args::times::{parse_timestamp, unparse_timestamp};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,27 +27,13 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<AdjustTimestamp>::default(),
 )
 .params(&[
-    Param {
-        name: "TIME",
-        need: Need::Positional,
-        kind: Kind::Timestamp,
-        default: "0",
-        help: "what is added",
-    },
-    Param {
-        name: "FIRST",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether it is added to the first timestamp",
-    },
-    Param {
-        name: "ALL",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether it is added to times of zero too",
-    },
+    positional("TIME", Kind::Timestamp, "0", "what is added"),
+    flag(
+        "FIRST",
+        "false",
+        "whether it is added to the first timestamp",
+    ),
+    flag("ALL", "false", "whether it is added to times of zero too"),
 ])
 .ops("work(20)");
 

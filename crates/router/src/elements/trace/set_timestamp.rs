@@ -10,7 +10,7 @@
 //! RatedSource(RATE 10) -> SetTimestamp -> Print(TIMESTAMP true) -> Discard
 //! ```
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -24,27 +24,18 @@ pub static ENTRY: Entry = Entry::new("SetTimestamp", "gives packets a timestamp"
     Box::<SetTimestamp>::default()
 })
 .params(&[
-    Param {
-        name: "TIMESTAMP",
-        need: Need::Positional,
-        kind: Kind::Timestamp,
-        default: "",
-        help: "the time; the time of day if not given",
-    },
-    Param {
-        name: "FIRST",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the packet's first timestamp is set",
-    },
-    Param {
-        name: "DELTA",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "no longer used: see `SetTimestampDelta`",
-    },
+    positional(
+        "TIMESTAMP",
+        Kind::Timestamp,
+        "",
+        "the time; the time of day if not given",
+    ),
+    flag(
+        "FIRST",
+        "false",
+        "whether the packet's first timestamp is set",
+    ),
+    flag("DELTA", "false", "no longer used: see `SetTimestampDelta`"),
 ])
 .ops("work(11)");
 

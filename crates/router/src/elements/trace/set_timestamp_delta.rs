@@ -11,7 +11,7 @@
 //! ```
 
 use crate::args::times::unparse_timestamp;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -26,13 +26,12 @@ pub static ENTRY: Entry = Entry::new(
     "replaces the timestamps of packets by differences",
     || Box::<SetTimestampDelta>::default(),
 )
-.params(&[Param {
-    name: "TYPE",
-    need: Need::Keyword,
-    kind: Kind::Word,
-    default: "RANGE",
-    help: "`RANGE`, `NOW` or `FIRST`",
-}])
+.params(&[keyword(
+    "TYPE",
+    Kind::Word,
+    "RANGE",
+    "`RANGE`, `NOW` or `FIRST`",
+)])
 .ops("work(20)");
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::args::kinds::INT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,20 +27,8 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<StoreTimestamp>::default(),
 )
 .params(&[
-    Param {
-        name: "OFFSET",
-        need: Need::Positional,
-        kind: INT,
-        default: "-1",
-        help: "where in the packet",
-    },
-    Param {
-        name: "TAIL",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether it goes behind the packet",
-    },
+    positional("OFFSET", INT, "-1", "where in the packet"),
+    flag("TAIL", "false", "whether it goes behind the packet"),
 ])
 .ops("deparse(8); work(90)");
 

@@ -14,7 +14,7 @@
 
 use crate::args::handler_call::HandlerCall;
 use crate::args::times::{parse_timestamp, unparse_timestamp};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, flag, keyword, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -50,31 +50,18 @@ pub static ENTRY: Entry = Entry::new(
     ),
     time("END_AFTER", Need::Keyword, "`END`, from the first packet"),
     time("INTERVAL", Need::Keyword, "`END`, from `START`"),
-    Param {
-        name: "STOP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether it stops the driver at the end",
-    },
-    Param {
-        name: "END_CALL",
-        need: Need::Keyword,
-        kind: Kind::HandlerCall,
-        default: "",
-        help: "handler written at the end",
-    },
+    flag("STOP", "false", "whether it stops the driver at the end"),
+    keyword(
+        "END_CALL",
+        Kind::HandlerCall,
+        "",
+        "handler written at the end",
+    ),
 ])
 .ops("work(35)");
 
 const fn time(name: &'static str, need: Need, help: &'static str) -> Param {
-    Param {
-        name,
-        need,
-        kind: Kind::Timestamp,
-        default: "",
-        help,
-    }
+    param(name, need, Kind::Timestamp, "", help)
 }
 
 /// What a bound is counted from.

@@ -10,7 +10,7 @@
 //! ```
 
 use crate::args::times::unparse_timestamp;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, flag};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -24,13 +24,7 @@ pub static ENTRY: Entry = Entry::new(
     "remembers the earliest and latest timestamp",
     || Box::<TimeRange>::default(),
 )
-.params(&[Param {
-    name: "SIMPLE",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "false",
-    help: "times never go back",
-}])
+.params(&[flag("SIMPLE", "false", "times never go back")])
 .ops("work(18)");
 
 #[derive(Debug, Default)]

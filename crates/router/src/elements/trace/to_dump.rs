@@ -11,7 +11,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::element::PHASE_LATE;
@@ -36,62 +36,41 @@ pub static ENTRY: Entry = Entry::new("ToDump", "writes packets to a capture file
 .ports("1/0-1", "a/a")
 .phase(PHASE_LATE)
 .params(&[
-    Param {
-        name: "FILENAME",
-        need: Need::Mandatory,
-        kind: Kind::Filename,
-        default: "",
-        help: "the file; `-` is standard output",
-    },
-    Param {
-        name: "SNAPLEN",
-        need: Need::Positional,
-        kind: UINT,
-        default: "2000",
-        help: "bytes kept of a packet at most; 0 is no limit",
-    },
-    Param {
-        name: "ENCAP",
-        need: Need::Positional,
-        kind: Kind::Word,
-        default: "",
-        help: "what packets begin with: `ETHER`, `IP`, `SLL`, ...",
-    },
-    Param {
-        name: "USE_ENCAP_FROM",
-        need: Need::Keyword,
-        kind: Kind::Raw,
-        default: "",
-        help: "elements whose handler `encap` tells it",
-    },
-    Param {
-        name: "EXTRA_LENGTH",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether lengths count bytes that were not captured",
-    },
-    Param {
-        name: "UNBUFFERED",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether every packet is in the file at once",
-    },
-    Param {
-        name: "NANO",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether times have nanoseconds",
-    },
-    Param {
-        name: "BURST",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "1",
-        help: "packets pulled at a time",
-    },
+    mandatory(
+        "FILENAME",
+        Kind::Filename,
+        "the file; `-` is standard output",
+    ),
+    positional(
+        "SNAPLEN",
+        UINT,
+        "2000",
+        "bytes kept of a packet at most; 0 is no limit",
+    ),
+    positional(
+        "ENCAP",
+        Kind::Word,
+        "",
+        "what packets begin with: `ETHER`, `IP`, `SLL`, ...",
+    ),
+    keyword(
+        "USE_ENCAP_FROM",
+        Kind::Raw,
+        "",
+        "elements whose handler `encap` tells it",
+    ),
+    flag(
+        "EXTRA_LENGTH",
+        "true",
+        "whether lengths count bytes that were not captured",
+    ),
+    flag(
+        "UNBUFFERED",
+        "false",
+        "whether every packet is in the file at once",
+    ),
+    flag("NANO", "true", "whether times have nanoseconds"),
+    keyword("BURST", UINT, "1", "packets pulled at a time"),
 ])
 .ops("copy(frame - 4); work(485)");
 

@@ -12,7 +12,7 @@
 
 use crate::args::kinds::UINT;
 use crate::args::times::unparse_timestamp;
-use crate::args::{Args, Kind, Need, Param, flag};
+use crate::args::{Args, Kind, Param, flag, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::notify::Signal;
@@ -39,25 +39,17 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("1/0-1", "a/h")
 .params(&[
-    Param {
-        name: "FILENAME",
-        need: Need::Mandatory,
-        kind: Kind::Filename,
-        default: "",
-        help: "the dump; `-` is standard output",
-    },
+    mandatory(
+        "FILENAME",
+        Kind::Filename,
+        "the dump; `-` is standard output",
+    ),
     names("FIELDS", "what is written of each packet"),
     names("CONTENTS", "see `FIELDS`"),
     names("DATA", "see `FIELDS`"),
     flag("VERBOSE", "false", "whether the head tells host and time"),
     flag("HEADER", "true", "whether there is a head"),
-    Param {
-        name: "BANNER",
-        need: Need::Keyword,
-        kind: Kind::Text,
-        default: "",
-        help: "who made the dump",
-    },
+    keyword("BANNER", Kind::Text, "", "who made the dump"),
     flag(
         "MULTIPACKET",
         "false",
@@ -79,24 +71,12 @@ pub static ENTRY: Entry = Entry::new(
         "whether lengths count bytes that were not captured",
     ),
     flag("BINARY", "false", "whether the records are binary"),
-    Param {
-        name: "BURST",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "1",
-        help: "packets pulled at a time",
-    },
+    keyword("BURST", UINT, "1", "packets pulled at a time"),
 ])
 .ops("parse(40); work(1435)");
 
 const fn names(name: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: Kind::Raw,
-        default: "",
-        help,
-    }
+    keyword(name, Kind::Raw, "", help)
 }
 
 #[derive(Debug, Default)]

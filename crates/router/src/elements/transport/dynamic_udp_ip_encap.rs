@@ -11,7 +11,7 @@
 
 use super::shared::udp_encap::Encap;
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -26,48 +26,22 @@ pub static ENTRY: Entry = Entry::new(
 )
 .references(&["RFC 768", "RFC 791"])
 .params(&[
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the source",
-    },
-    Param {
-        name: "SPORT",
-        need: Need::Mandatory,
-        kind: Kind::IpPort(17),
-        default: "",
-        help: "its first port",
-    },
-    Param {
-        name: "DST",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the destination",
-    },
-    Param {
-        name: "DPORT",
-        need: Need::Mandatory,
-        kind: Kind::IpPort(17),
-        default: "",
-        help: "its first port",
-    },
-    Param {
-        name: "CHECKSUM",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether UDP's checksum is computed",
-    },
-    Param {
-        name: "INTERVAL",
-        need: Need::Positional,
-        kind: UINT,
-        default: "0",
-        help: "packets with the same ports; 0 is no limit",
-    },
+    mandatory("SRC", Kind::Ip, "the source"),
+    mandatory("SPORT", Kind::IpPort(17), "its first port"),
+    mandatory("DST", Kind::Ip, "the destination"),
+    mandatory("DPORT", Kind::IpPort(17), "its first port"),
+    positional(
+        "CHECKSUM",
+        Kind::Bool,
+        "true",
+        "whether UDP's checksum is computed",
+    ),
+    positional(
+        "INTERVAL",
+        UINT,
+        "0",
+        "packets with the same ports; 0 is no limit",
+    ),
 ])
 .ops("checksum(frame + 16) by 4; checksum(20) by 4; deparse(28); work(145)");
 

@@ -12,10 +12,10 @@
 //! ```
 
 use super::shared::test_frames::{
-    Pace, TCP_CHECKSUM, TRANSPORT, frame, length, make, optional, random_ports, set_ports, wanted,
+    Pace, TCP_CHECKSUM, TRANSPORT, frame, length, make, random_ports, set_ports,
 };
 use crate::args::kinds::{INT, UINT};
-use crate::args::{Args, Kind};
+use crate::args::{Args, Kind, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -32,16 +32,16 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("0/1", "l/l")
 .params(&[
-    wanted("RATE", UINT, "frames a second; 0: as many as are asked for"),
-    wanted("LIMIT", INT, "frames in all; negative: without end"),
-    wanted("LENGTH", UINT, "bytes of a frame, at least 60"),
-    wanted("SRCETH", Kind::Ether, "its Ethernet source"),
-    wanted("SRCIP", Kind::Ip, "its IP source"),
-    wanted("DSTETH", Kind::Ether, "its Ethernet destination"),
-    wanted("DSTIP", Kind::Ip, "its IP destination"),
-    wanted("FLOWS", Kind::UInt { max: 1 << 20 }, "how many flows"),
-    wanted("FLOWSIZE", UINT, "frames of a flow, at least 3"),
-    optional("ACTIVE", Kind::Bool, "true", "whether it gives any"),
+    mandatory("RATE", UINT, "frames a second; 0: as many as are asked for"),
+    mandatory("LIMIT", INT, "frames in all; negative: without end"),
+    mandatory("LENGTH", UINT, "bytes of a frame, at least 60"),
+    mandatory("SRCETH", Kind::Ether, "its Ethernet source"),
+    mandatory("SRCIP", Kind::Ip, "its IP source"),
+    mandatory("DSTETH", Kind::Ether, "its Ethernet destination"),
+    mandatory("DSTIP", Kind::Ip, "its IP destination"),
+    mandatory("FLOWS", Kind::UInt { max: 1 << 20 }, "how many flows"),
+    mandatory("FLOWSIZE", UINT, "frames of a flow, at least 3"),
+    positional("ACTIVE", Kind::Bool, "true", "whether it gives any"),
 ])
 .ops(
     "random(); array_access(40, entries); deparse(13); checksum(length - 34); \

@@ -9,12 +9,10 @@
 //! FastUDPSource(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1234, 1:1:1:1:1:1, 2.0.0.2, 1234) -> Unqueue -> Discard
 //! ```
 
-use super::shared::test_frames::{
-    Pace, UDP_CHECKSUM, length, make, optional, set_ports, udp_frame, wanted,
-};
+use super::shared::test_frames::{Pace, UDP_CHECKSUM, length, make, set_ports, udp_frame};
 use crate::args::kinds::{INT, UINT};
 use crate::args::names::UDP;
-use crate::args::{Args, Kind};
+use crate::args::{Args, Kind, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -29,23 +27,23 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("0/1", "l/l")
 .params(&[
-    wanted("RATE", UINT, "frames a second; 0: as many as are asked for"),
-    wanted("LIMIT", INT, "frames in all; negative: without end"),
-    wanted("LENGTH", UINT, "bytes of a frame, at least 60"),
-    wanted("SRCETH", Kind::Ether, "its Ethernet source"),
-    wanted("SRCIP", Kind::Ip, "its IP source"),
-    wanted("SPORT", Kind::IpPort(UDP), "its source port"),
-    wanted("DSTETH", Kind::Ether, "its Ethernet destination"),
-    wanted("DSTIP", Kind::Ip, "its IP destination"),
-    wanted("DPORT", Kind::IpPort(UDP), "its destination port"),
-    optional(
+    mandatory("RATE", UINT, "frames a second; 0: as many as are asked for"),
+    mandatory("LIMIT", INT, "frames in all; negative: without end"),
+    mandatory("LENGTH", UINT, "bytes of a frame, at least 60"),
+    mandatory("SRCETH", Kind::Ether, "its Ethernet source"),
+    mandatory("SRCIP", Kind::Ip, "its IP source"),
+    mandatory("SPORT", Kind::IpPort(UDP), "its source port"),
+    mandatory("DSTETH", Kind::Ether, "its Ethernet destination"),
+    mandatory("DSTIP", Kind::Ip, "its IP destination"),
+    mandatory("DPORT", Kind::IpPort(UDP), "its destination port"),
+    positional(
         "CHECKSUM",
         Kind::Bool,
         "true",
         "whether it has UDP's checksum",
     ),
-    optional("INTERVAL", UINT, "0", "frames after which the ports grow"),
-    optional("ACTIVE", Kind::Bool, "true", "whether it gives any"),
+    positional("INTERVAL", UINT, "0", "frames after which the ports grow"),
+    positional("ACTIVE", Kind::Bool, "true", "whether it gives any"),
 ])
 .ops("copy(length); work(165)");
 

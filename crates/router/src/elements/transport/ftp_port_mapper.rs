@@ -21,7 +21,7 @@
 use super::shared::rewriter::element::lookup::Want;
 use super::shared::rewriter::element::{Class, Rewriter};
 use super::shared::rewriter::flow::FlowId;
-use crate::args::{Args, Kind, Need, Param, kinds::INT};
+use crate::args::{Args, Kind, Param, kinds::INT, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::element::PHASE_LATE;
@@ -36,13 +36,7 @@ use trammel_packet::packet::Packet;
 use trammel_packet::pool::Handle;
 
 const fn element(name: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Mandatory,
-        kind: Kind::Element,
-        default: "",
-        help,
-    }
+    mandatory(name, Kind::Element, help)
 }
 
 /// The class.
@@ -55,13 +49,11 @@ pub static ENTRY: Entry = Entry::new(
 .params(&[
     element("CONTROL_REWRITER", "the rewriter of the control connection"),
     element("DATA_REWRITER", "the rewriter of the data connections"),
-    Param {
-        name: "DATA_REWRITER_INPUT",
-        need: Need::Mandatory,
-        kind: INT,
-        default: "",
-        help: "by which of its inputs mappings are made",
-    },
+    mandatory(
+        "DATA_REWRITER_INPUT",
+        INT,
+        "by which of its inputs mappings are made",
+    ),
 ])
 .ops("parse(20); parse(20); work(70)");
 

@@ -25,7 +25,7 @@ use super::shared::rewriter::flow::FlowId;
 use crate::args::names::Names;
 use crate::args::numbers::parse_int;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::element::PHASE_LATE;
@@ -49,27 +49,22 @@ pub static ENTRY: Entry = Entry::new(
 .flow("x/x")
 .phase(PHASE_LATE)
 .params(&[
-    Param {
-        name: "MAPS",
-        need: Need::Mandatory,
-        kind: Kind::Raw,
-        default: "",
-        help: "rewriters, each perhaps with `:` and a first output",
-    },
-    Param {
-        name: "DST_ANNO",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether the annotation of the destination address is set",
-    },
-    Param {
-        name: "REPLY_ANNO",
-        need: Need::Keyword,
-        kind: Kind::Anno { size: 1 },
-        default: "",
-        help: "the annotation that errors get from the mapping",
-    },
+    mandatory(
+        "MAPS",
+        Kind::Raw,
+        "rewriters, each perhaps with `:` and a first output",
+    ),
+    flag(
+        "DST_ANNO",
+        "true",
+        "whether the annotation of the destination address is set",
+    ),
+    keyword(
+        "REPLY_ANNO",
+        Kind::Anno { size: 1 },
+        "",
+        "the annotation that errors get from the mapping",
+    ),
 ])
 .ops("parse(20); parse(36); 2 * checksum(44); 6 * inc_checksum(4); deparse(20); work(450)");
 

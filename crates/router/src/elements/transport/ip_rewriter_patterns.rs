@@ -13,7 +13,7 @@
 //! ```
 
 use super::shared::rewriter::patterns::Patterns;
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Need, param};
 use crate::elements::Entry;
 use crate::engine::element::PHASE_INFO;
 
@@ -23,10 +23,10 @@ pub static ENTRY: Entry = Entry::new("IPRewriterPatterns", "names patterns of re
 })
 .ports("0/0", "a/a")
 .phase(PHASE_INFO)
-.params(&[Param {
-    name: "PATTERN",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "a name and a pattern",
-}]);
+.params(&[param(
+    "PATTERN",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "a name and a pattern",
+)]);

@@ -12,7 +12,7 @@
 //! ```
 
 use super::shared::rewriter::mapper::Mapper;
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Need, param};
 use crate::elements::Entry;
 
 /// The class.
@@ -23,10 +23,10 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("0/0", "a/a")
 .phase(-1)
-.params(&[Param {
-    name: "PATTERN",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "a pattern and two outputs",
-}]);
+.params(&[param(
+    "PATTERN",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "a pattern and two outputs",
+)]);

@@ -5,7 +5,7 @@
 //! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPClassifier(tcp) -> SetTCPChecksum -> ToDump(b.pcap, ENCAP IP)
 //! ```
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -20,13 +20,12 @@ use trammel_packet::packet::Packet;
 pub static ENTRY: Entry = Entry::new("SetTCPChecksum", "computes the checksum of TCP", || {
     Box::<SetTcpChecksum>::default()
 })
-.params(&[Param {
-    name: "FIXOFF",
-    need: Need::Positional,
-    kind: Kind::Bool,
-    default: "false",
-    help: "whether a wrong length of the header is mended",
-}])
+.params(&[positional(
+    "FIXOFF",
+    Kind::Bool,
+    "false",
+    "whether a wrong length of the header is mended",
+)])
 .ops("parse(20); parse(20); checksum(frame - 38) by 4; deparse(2); work(120)");
 
 #[derive(Debug, Default)]

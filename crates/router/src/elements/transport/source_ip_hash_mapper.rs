@@ -19,7 +19,7 @@
 //! Karger et al. 1997, Consistent hashing and random trees.
 
 use super::shared::rewriter::mapper::Mapper;
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Need, param};
 use crate::elements::Entry;
 
 /// The class.
@@ -30,10 +30,10 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("0/0", "a/a")
 .phase(-1)
-.params(&[Param {
-    name: "PATTERN",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`NNODES SEED`, then patterns with two outputs and a server's number",
-}]);
+.params(&[param(
+    "PATTERN",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`NNODES SEED`, then patterns with two outputs and a server's number",
+)]);

@@ -18,7 +18,7 @@
 //! RFC 9293, §3.1.
 
 use crate::args::kinds::U16;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -40,20 +40,13 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1", "h/h")
 .references(&["RFC 9293, §3.1"])
 .params(&[
-    Param {
-        name: "MTU",
-        need: Need::Keyword,
-        kind: U16,
-        default: "0",
-        help: "the most bytes of a packet; 0 is no limit",
-    },
-    Param {
-        name: "MTU_ANNO",
-        need: Need::Keyword,
-        kind: Kind::Anno { size: 2 },
-        default: "0",
-        help: "an annotation of two bytes with the same for each packet",
-    },
+    keyword("MTU", U16, "0", "the most bytes of a packet; 0 is no limit"),
+    keyword(
+        "MTU_ANNO",
+        Kind::Anno { size: 2 },
+        "0",
+        "an annotation of two bytes with the same for each packet",
+    ),
 ])
 .ops("parse(20); parse(20); work(140)");
 

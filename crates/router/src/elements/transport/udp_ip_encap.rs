@@ -13,7 +13,7 @@
 use super::shared::udp_encap::Encap;
 use crate::args::addresses::parse_ip;
 use crate::args::names::{Names, UDP, parse_port};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -29,41 +29,16 @@ pub static ENTRY: Entry = Entry::new("UDPIPEncap", "adds UDP and IP headers", ||
 .references(&["RFC 768", "RFC 791"])
 .live()
 .params(&[
-    Param {
-        name: "SRC",
-        need: Need::Mandatory,
-        kind: Kind::Ip,
-        default: "",
-        help: "the source",
-    },
-    Param {
-        name: "SPORT",
-        need: Need::Mandatory,
-        kind: Kind::IpPort(17),
-        default: "",
-        help: "its port",
-    },
-    Param {
-        name: "DST",
-        need: Need::Mandatory,
-        kind: Kind::Raw,
-        default: "",
-        help: "the destination, or `DST_ANNO`",
-    },
-    Param {
-        name: "DPORT",
-        need: Need::Mandatory,
-        kind: Kind::IpPort(17),
-        default: "",
-        help: "its port",
-    },
-    Param {
-        name: "CHECKSUM",
-        need: Need::Positional,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether UDP's checksum is computed",
-    },
+    mandatory("SRC", Kind::Ip, "the source"),
+    mandatory("SPORT", Kind::IpPort(17), "its port"),
+    mandatory("DST", Kind::Raw, "the destination, or `DST_ANNO`"),
+    mandatory("DPORT", Kind::IpPort(17), "its port"),
+    positional(
+        "CHECKSUM",
+        Kind::Bool,
+        "true",
+        "whether UDP's checksum is computed",
+    ),
 ])
 .ops("checksum(frame + 16) by 4; checksum(20) by 4; deparse(28); work(145)");
 

@@ -12,7 +12,7 @@
 //! ```
 
 use super::shared::wifi_stations::{self as stations, Management, subtype};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, flag, keyword, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -27,27 +27,20 @@ pub static ENTRY: Entry = Entry::new("AssociationResponder", "associates 802.11 
 .ports("1/1", "h/h")
 .references(&["IEEE 802.11-2020, §11.3.5"])
 .params(&[
-    Param {
-        name: "WIRELESS_INFO",
-        need: Need::Keyword,
-        kind: Kind::Element,
-        default: "",
-        help: "the `WirelessInfo` that knows the network",
-    },
-    Param {
-        name: "RT",
-        need: Need::KeywordMandatory,
-        kind: Kind::Element,
-        default: "",
-        help: "the `AvailableRates` that knows rates",
-    },
-    Param {
-        name: "DEBUG",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "has no effect",
-    },
+    keyword(
+        "WIRELESS_INFO",
+        Kind::Element,
+        "",
+        "the `WirelessInfo` that knows the network",
+    ),
+    param(
+        "RT",
+        Need::KeywordMandatory,
+        Kind::Element,
+        "",
+        "the `AvailableRates` that knows rates",
+    ),
+    flag("DEBUG", "false", "has no effect"),
 ])
 .ops("parse(64); deparse(48); work(200)");
 

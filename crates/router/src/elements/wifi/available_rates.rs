@@ -20,7 +20,7 @@ use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::names::Names;
 use crate::args::numbers::parse_uint;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::element::cast;
@@ -37,13 +37,13 @@ pub static ENTRY: Entry = Entry::new(
 )
 .ports("0/0", "a/a")
 .references(&["IEEE 802.11-2020"])
-.params(&[Param {
-    name: "RATES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "`ADDRESS RATE ...` or `DEFAULT RATE ...`, in units of 500 kbit/s",
-}]);
+.params(&[param(
+    "RATES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "`ADDRESS RATE ...` or `DEFAULT RATE ...`, in units of 500 kbit/s",
+)]);
 
 /// Stations that are known at a time.
 pub const MOST: usize = 4096;

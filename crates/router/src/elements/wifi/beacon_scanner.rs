@@ -16,7 +16,7 @@
 use super::shared::wifi::{self, Field};
 use super::shared::wifi_stations::{self as stations, Management, element, subtype};
 use crate::args::addresses::EtherAddress;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -33,31 +33,21 @@ pub static ENTRY: Entry = Entry::new("BeaconScanner", "lists the 802.11 networks
 })
 .references(&["IEEE 802.11-2020, §9.3.3.2"])
 .params(&[
-    named(
+    keyword(
         "RT",
         Kind::Element,
         "",
         "the `AvailableRates` that notes rates",
     ),
-    named(
+    keyword(
         "WIRELESS_INFO",
         Kind::Element,
         "",
         "the `WirelessInfo` whose channel alone counts, where it has one",
     ),
-    named("DEBUG", Kind::Bool, "false", "has no effect"),
+    keyword("DEBUG", Kind::Bool, "false", "has no effect"),
 ])
 .ops("parse(64); work(300)");
-
-const fn named(name: &'static str, kind: Kind, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind,
-        default,
-        help,
-    }
-}
 
 /// Networks that are known at a time.
 const MOST: usize = 4096;

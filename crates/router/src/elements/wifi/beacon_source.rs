@@ -12,7 +12,7 @@
 //! ```
 
 use super::shared::wifi_stations::{self as stations, Management, subtype};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, flag, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -29,27 +29,21 @@ pub static ENTRY: Entry = Entry::new("BeaconSource", "sends 802.11 beacons", || 
 .ports("1/1", "h/h")
 .references(&["IEEE 802.11-2020, §11.1.4"])
 .params(&[
-    Param {
-        name: "WIRELESS_INFO",
-        need: Need::KeywordMandatory,
-        kind: Kind::Element,
-        default: "",
-        help: "the `WirelessInfo` that knows the network",
-    },
-    Param {
-        name: "RT",
-        need: Need::KeywordMandatory,
-        kind: Kind::Element,
-        default: "",
-        help: "the `AvailableRates` that knows rates",
-    },
-    Param {
-        name: "DEBUG",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "has no effect",
-    },
+    param(
+        "WIRELESS_INFO",
+        Need::KeywordMandatory,
+        Kind::Element,
+        "",
+        "the `WirelessInfo` that knows the network",
+    ),
+    param(
+        "RT",
+        Need::KeywordMandatory,
+        Kind::Element,
+        "",
+        "the `AvailableRates` that knows rates",
+    ),
+    flag("DEBUG", "false", "has no effect"),
 ])
 .ops("parse(24); deparse(64); work(200)");
 

@@ -18,7 +18,7 @@
 use super::beacon_scanner::tells;
 use super::shared::wifi_stations::{self as stations, Management};
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, flag, keyword, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -36,27 +36,20 @@ pub static ENTRY: Entry = Entry::new(
 )
 .references(&["IEEE 802.11-2020, §9.3.3.2"])
 .params(&[
-    Param {
-        name: "WIRELESS_INFO",
-        need: Need::KeywordMandatory,
-        kind: Kind::Element,
-        default: "",
-        help: "the `WirelessInfo` that knows the access point",
-    },
-    Param {
-        name: "TRACK",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "10",
-        help: "over how many intervals beacons are counted",
-    },
-    Param {
-        name: "DEBUG",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "has no effect",
-    },
+    param(
+        "WIRELESS_INFO",
+        Need::KeywordMandatory,
+        Kind::Element,
+        "",
+        "the `WirelessInfo` that knows the access point",
+    ),
+    keyword(
+        "TRACK",
+        UINT,
+        "10",
+        "over how many intervals beacons are counted",
+    ),
+    flag("DEBUG", "false", "has no effect"),
 ])
 .ops("parse(36); work(100)");
 

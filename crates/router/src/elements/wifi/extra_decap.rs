@@ -10,7 +10,7 @@
 //! ```
 
 use super::shared::wifi;
-use crate::args::{Kind, Need, Param};
+use crate::args::flag;
 use crate::elements::Entry;
 use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
@@ -22,13 +22,7 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<ExtraDecap>::default(),
 )
 .references(&["IEEE 802.11-2020"])
-.params(&[Param {
-    name: "DEBUG",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "false",
-    help: "has no effect",
-}])
+.params(&[flag("DEBUG", "false", "has no effect")])
 .ops("work(12)");
 
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@
 //! ```
 
 use super::shared::wifi;
-use crate::args::{Kind, Need, Param};
+use crate::args::flag;
 use crate::elements::Entry;
 use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
@@ -22,13 +22,7 @@ pub static ENTRY: Entry = Entry::new("FilterPhyErr", "removes frames with errors
 })
 .references(&["IEEE 802.11-2020"])
 .ports("1/1-3", "a/ah")
-.params(&[Param {
-    name: "DEBUG",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "false",
-    help: "has no effect",
-}])
+.params(&[flag("DEBUG", "false", "has no effect")])
 .ops("work(10)");
 
 #[derive(Debug, Default)]

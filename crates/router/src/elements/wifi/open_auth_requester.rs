@@ -18,7 +18,7 @@
 use super::open_auth_responder::frame;
 use super::shared::wifi_stations as stations;
 use crate::args::addresses::{EtherAddress, parse_ether};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -35,27 +35,14 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1", "h/h")
 .references(&["IEEE 802.11-2020, §12.3.3.2"])
 .params(&[
-    Param {
-        name: "ETH",
-        need: Need::Keyword,
-        kind: Kind::Ether,
-        default: "",
-        help: "the address of this station",
-    },
-    Param {
-        name: "WIRELESS_INFO",
-        need: Need::Keyword,
-        kind: Kind::Element,
-        default: "",
-        help: "the `WirelessInfo` that knows the network",
-    },
-    Param {
-        name: "DEBUG",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "has no effect",
-    },
+    keyword("ETH", Kind::Ether, "", "the address of this station"),
+    keyword(
+        "WIRELESS_INFO",
+        Kind::Element,
+        "",
+        "the `WirelessInfo` that knows the network",
+    ),
+    flag("DEBUG", "false", "has no effect"),
 ])
 .ops("parse(30); deparse(30); work(120)");
 

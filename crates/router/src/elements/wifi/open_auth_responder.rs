@@ -11,7 +11,7 @@
 //! ```
 
 use super::shared::wifi_stations::{self as stations, Management, subtype};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, flag, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -28,20 +28,14 @@ pub static ENTRY: Entry = Entry::new(
 .ports("1/1", "h/h")
 .references(&["IEEE 802.11-2020, §12.3.3.2"])
 .params(&[
-    Param {
-        name: "WIRELESS_INFO",
-        need: Need::KeywordMandatory,
-        kind: Kind::Element,
-        default: "",
-        help: "the `WirelessInfo` that knows the network",
-    },
-    Param {
-        name: "DEBUG",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "has no effect",
-    },
+    param(
+        "WIRELESS_INFO",
+        Need::KeywordMandatory,
+        Kind::Element,
+        "",
+        "the `WirelessInfo` that knows the network",
+    ),
+    flag("DEBUG", "false", "has no effect"),
 ])
 .ops("parse(30); deparse(30); work(120)");
 

@@ -13,7 +13,7 @@ use super::beacon_scanner::BODY;
 use super::shared::wifi::{self, Field, Header};
 use super::shared::wifi_stations::{self as stations, Management, element, subtype};
 use crate::args::addresses::EtherAddress;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -28,20 +28,8 @@ pub static ENTRY: Entry = Entry::new("PrintWifi", "prints 802.11 frames", || {
 })
 .references(&["IEEE 802.11-2020, §9.3"])
 .params(&[
-    Param {
-        name: "LABEL",
-        need: Need::Positional,
-        kind: Kind::Text,
-        default: "",
-        help: "stands before each line",
-    },
-    Param {
-        name: "TIMESTAMP",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "whether the packet's time does",
-    },
+    positional("LABEL", Kind::Text, "", "stands before each line"),
+    flag("TIMESTAMP", "false", "whether the packet's time does"),
 ])
 .ops("parse(64); work(2500)");
 

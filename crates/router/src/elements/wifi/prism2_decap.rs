@@ -9,7 +9,7 @@
 //! ```
 
 use super::shared::wifi::{self, Field, SENT, prism};
-use crate::args::{Kind, Need, Param};
+use crate::args::flag;
 use crate::elements::Entry;
 use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
@@ -19,13 +19,7 @@ pub static ENTRY: Entry = Entry::new("Prism2Decap", "removes a Prism II header",
     Box::<Prism2Decap>::default()
 })
 .references(&["linux-wlan-ng, p80211msg_lnxind_wlansniffrm"])
-.params(&[Param {
-    name: "DEBUG",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "false",
-    help: "has no effect",
-}])
+.params(&[flag("DEBUG", "false", "has no effect")])
 .ops("parse(40); work(20)");
 
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@
 //! ```
 
 use super::shared::wifi::{self, Field, prism};
-use crate::args::{Kind, Need, Param};
+use crate::args::flag;
 use crate::elements::Entry;
 use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
@@ -19,13 +19,7 @@ pub static ENTRY: Entry = Entry::new("Prism2Encap", "adds a Prism II header", ||
     Box::<Prism2Encap>::default()
 })
 .references(&["linux-wlan-ng, p80211msg_lnxind_wlansniffrm"])
-.params(&[Param {
-    name: "DEBUG",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "false",
-    help: "has no effect",
-}])
+.params(&[flag("DEBUG", "false", "has no effect")])
 .ops("deparse(144); work(40)");
 
 #[derive(Debug, Default)]

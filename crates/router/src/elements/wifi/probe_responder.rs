@@ -20,7 +20,7 @@ use super::wireless_info::Info;
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::kinds::{INT, UINT};
 use crate::args::numbers::parse_int;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, flag, keyword, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -35,48 +35,18 @@ pub static ENTRY: Entry = Entry::new("ProbeResponder", "answers 802.11 probe req
 .ports("1/1", "h/h")
 .references(&["IEEE 802.11-2020, §11.1.4"])
 .params(&[
-    Param {
-        name: "SSID",
-        need: Need::Keyword,
-        kind: Kind::Text,
-        default: "",
-        help: "the network's name",
-    },
-    Param {
-        name: "BSSID",
-        need: Need::Keyword,
-        kind: Kind::Ether,
-        default: "",
-        help: "the access point's address",
-    },
-    Param {
-        name: "CHANNEL",
-        need: Need::Keyword,
-        kind: INT,
-        default: "0",
-        help: "the channel",
-    },
-    Param {
-        name: "INTERVAL",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "0",
-        help: "milliseconds between two beacons",
-    },
-    Param {
-        name: "RT",
-        need: Need::KeywordMandatory,
-        kind: Kind::Element,
-        default: "",
-        help: "the `AvailableRates` that knows rates",
-    },
-    Param {
-        name: "DEBUG",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "has no effect",
-    },
+    keyword("SSID", Kind::Text, "", "the network's name"),
+    keyword("BSSID", Kind::Ether, "", "the access point's address"),
+    keyword("CHANNEL", INT, "0", "the channel"),
+    keyword("INTERVAL", UINT, "0", "milliseconds between two beacons"),
+    param(
+        "RT",
+        Need::KeywordMandatory,
+        Kind::Element,
+        "",
+        "the `AvailableRates` that knows rates",
+    ),
+    flag("DEBUG", "false", "has no effect"),
 ])
 .ops("parse(24); deparse(64); work(200)");
 

@@ -26,7 +26,7 @@ use super::shared::wifi_stations as stations;
 use crate::args::addresses::EtherAddress;
 use crate::args::kinds::UINT;
 use crate::args::numbers::{parse_bool, parse_uint};
-use crate::args::{Args, Kind, Need, Param, param};
+use crate::args::{Args, Kind, Need, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -76,13 +76,13 @@ pub static ENTRY: Entry = Entry::new(
         "whether it chooses",
     ),
     param("DEBUG", Need::Keyword, Kind::Bool, "false", "has no effect"),
-    Param {
-        name: "RT",
-        need: Need::KeywordMandatory,
-        kind: Kind::Element,
-        default: "",
-        help: "the `AvailableRates` that knows rates",
-    },
+    param(
+        "RT",
+        Need::KeywordMandatory,
+        Kind::Element,
+        "",
+        "the `AvailableRates` that knows rates",
+    ),
 ])
 .ops("parse(6); work(400)");
 

@@ -10,7 +10,7 @@
 //! ```
 
 use super::shared::wifi::{self, BAD, FAILED, Field, SENT};
-use crate::args::{Kind, Need, Param};
+use crate::args::flag;
 use crate::elements::Entry;
 use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
@@ -21,13 +21,7 @@ pub static ENTRY: Entry = Entry::new("RadiotapDecap", "removes a radiotap header
     Box::<RadiotapDecap>::default()
 })
 .references(&["radiotap.org"])
-.params(&[Param {
-    name: "DEBUG",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "false",
-    help: "has no effect",
-}])
+.params(&[flag("DEBUG", "false", "has no effect")])
 .ops("parse(24); work(60)");
 
 /// Bytes of the fields in their order, and on what multiple of bytes each begins.

@@ -10,7 +10,7 @@
 //! ```
 
 use super::shared::wifi::{self, Field, UNACKNOWLEDGED};
-use crate::args::{Kind, Need, Param};
+use crate::args::flag;
 use crate::elements::Entry;
 use crate::engine::{Ctx, Element};
 use trammel_packet::batch::Packets;
@@ -20,13 +20,7 @@ pub static ENTRY: Entry = Entry::new("RadiotapEncap", "adds a radiotap header", 
     Box::<RadiotapEncap>::default()
 })
 .references(&["radiotap.org"])
-.params(&[Param {
-    name: "DEBUG",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "false",
-    help: "has no effect",
-}])
+.params(&[flag("DEBUG", "false", "has no effect")])
 .ops("deparse(14); work(20)");
 
 /// The header's bytes, the last of which is empty, and which fields it has: rate, power, flags of sending, tries.

@@ -13,7 +13,7 @@
 
 use super::shared::wifi::{self, ASKS_FIRST};
 use crate::args::numbers::parse_bool;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -25,13 +25,11 @@ pub static ENTRY: Entry = Entry::new("SetRTS", "controls RTS/CTS of frames", || 
     Box::<SetRts>::default()
 })
 .references(&["IEEE 802.11-2020"])
-.params(&[Param {
-    name: "RTS",
-    need: Need::Mandatory,
-    kind: Kind::Bool,
-    default: "",
-    help: "whether RTS and CTS go before a frame",
-}])
+.params(&[mandatory(
+    "RTS",
+    Kind::Bool,
+    "whether RTS and CTS go before a frame",
+)])
 .ops("work(12)");
 
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@
 use super::shared::wifi::{self, Field};
 use crate::args::kinds::U8;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -29,13 +29,7 @@ pub static ENTRY: Entry = Entry::new(
     || Box::<SetTxPower>::default(),
 )
 .references(&["IEEE 802.11-2020"])
-.params(&[Param {
-    name: "POWER",
-    need: Need::Positional,
-    kind: U8,
-    default: "0",
-    help: "from 0 to 63",
-}])
+.params(&[positional("POWER", U8, "0", "from 0 to 63")])
 .ops("work(12)");
 
 #[derive(Debug, Default)]

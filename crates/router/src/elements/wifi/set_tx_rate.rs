@@ -15,7 +15,7 @@
 use super::shared::wifi::{self, Field};
 use crate::args::kinds::{U8, UINT};
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -28,34 +28,15 @@ pub static ENTRY: Entry = Entry::new("SetTXRate", "sets the transmission rate of
 })
 .references(&["IEEE 802.11-2020"])
 .params(&[
-    Param {
-        name: "RATE",
-        need: Need::Positional,
-        kind: U8,
-        default: "2",
-        help: "in units of 500 kbit/s; 0 is 2",
-    },
-    Param {
-        name: "TRIES",
-        need: Need::Keyword,
-        kind: U8,
-        default: "11",
-        help: "how often a frame is tried",
-    },
-    Param {
-        name: "ETHTYPE",
-        need: Need::Keyword,
-        kind: Kind::EtherType,
-        default: "0",
-        help: "only frames of this Ethernet type; 0 is all",
-    },
-    Param {
-        name: "OFFSET",
-        need: Need::Keyword,
-        kind: UINT,
-        default: "0",
-        help: "where their Ethernet header begins",
-    },
+    positional("RATE", U8, "2", "in units of 500 kbit/s; 0 is 2"),
+    keyword("TRIES", U8, "11", "how often a frame is tried"),
+    keyword(
+        "ETHTYPE",
+        Kind::EtherType,
+        "0",
+        "only frames of this Ethernet type; 0 is all",
+    ),
+    keyword("OFFSET", UINT, "0", "where their Ethernet header begins"),
 ])
 .ops("work(14)");
 

@@ -13,10 +13,10 @@
 //! ```
 
 use super::shared::wep;
-use super::wep_encap::{KEY, digits, key, switch, written};
+use super::wep_encap::{KEY, digits, key, written};
 use crate::args::kinds::U8;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, flag, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -30,15 +30,9 @@ pub static ENTRY: Entry = Entry::new("WepDecap", "decrypts WEP frames", || {
 .references(&["IEEE 802.11-2020, §12.3.2"])
 .params(&[
     KEY,
-    Param {
-        name: "KEYID",
-        need: Need::Positional,
-        kind: U8,
-        default: "0",
-        help: "the key's number",
-    },
-    switch("DEBUG", "false", "has no effect"),
-    switch("STRICT", "false", "has no effect"),
+    positional("KEYID", U8, "0", "the key's number"),
+    flag("DEBUG", "false", "has no effect"),
+    flag("STRICT", "false", "has no effect"),
 ])
 .ops("parse(24); copy(frame); work(3000)");
 

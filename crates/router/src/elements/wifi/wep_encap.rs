@@ -15,7 +15,7 @@
 use super::shared::wep;
 use crate::args::kinds::U8;
 use crate::args::numbers::{parse_bool, parse_uint};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Param, flag, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -29,37 +29,16 @@ pub static ENTRY: Entry = Entry::new("WepEncap", "encrypts frames with WEP", || 
 .references(&["IEEE 802.11-2020, §12.3.2"])
 .params(&[
     KEY,
-    Param {
-        name: "KEYID",
-        need: Need::Keyword,
-        kind: U8,
-        default: "0",
-        help: "the key's number",
-    },
-    switch("ACTIVE", "true", "whether it encrypts"),
-    switch("DEBUG", "false", "has no effect"),
-    switch("STRICT", "false", "has no effect"),
+    keyword("KEYID", U8, "0", "the key's number"),
+    flag("ACTIVE", "true", "whether it encrypts"),
+    flag("DEBUG", "false", "has no effect"),
+    flag("STRICT", "false", "has no effect"),
 ])
 .ops("parse(24); copy(frame); work(3000)");
 
 /// The secret key, as both elements of WEP take it.
-pub(super) const KEY: Param = Param {
-    name: "KEY",
-    need: Need::Positional,
-    kind: Kind::Data,
-    default: "",
-    help: "the secret key, of 16 bytes at most",
-};
-
-pub(super) const fn switch(name: &'static str, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default,
-        help,
-    }
-}
+pub(super) const KEY: Param =
+    positional("KEY", Kind::Data, "", "the secret key, of 16 bytes at most");
 
 /// The key that the argument gives, or what is wrong with it.
 pub(super) fn key(bytes: &[u8]) -> Result<Vec<u8>, Diagnostics> {

@@ -16,7 +16,7 @@
 
 use super::shared::wifi::Header;
 use crate::args::addresses::EtherAddress;
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, flag, positional};
 use crate::elements::Entry;
 use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
@@ -30,20 +30,8 @@ pub static ENTRY: Entry = Entry::new("WifiDupeFilter", "removes duplicate frames
 })
 .references(&["IEEE 802.11-2020, §10.3.2.14"])
 .params(&[
-    Param {
-        name: "TAG",
-        need: Need::Positional,
-        kind: Kind::Text,
-        default: "",
-        help: "has no effect",
-    },
-    Param {
-        name: "DEBUG",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "has no effect",
-    },
+    positional("TAG", Kind::Text, "", "has no effect"),
+    flag("DEBUG", "false", "has no effect"),
 ])
 .ops("parse(24); work(60)");
 

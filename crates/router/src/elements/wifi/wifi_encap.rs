@@ -18,7 +18,7 @@ use super::shared::wifi_stations as stations;
 use crate::args::addresses::{EtherAddress, parse_ether};
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, flag, keyword, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -34,34 +34,10 @@ pub static ENTRY: Entry = Entry::new("WifiEncap", "converts Ethernet frames to 8
 })
 .references(&["IEEE 802.11-2020, §9.3.2", "IEEE 802.2"])
 .params(&[
-    Param {
-        name: "MODE",
-        need: Need::Mandatory,
-        kind: UINT,
-        default: "",
-        help: "between whom: 0 stations, 1 a station and its access point, 2 that and a station, 3 access points",
-    },
-    Param {
-        name: "BSSID",
-        need: Need::Positional,
-        kind: Kind::Ether,
-        default: "",
-        help: "the access point's address",
-    },
-    Param {
-        name: "WIRELESS_INFO",
-        need: Need::Keyword,
-        kind: Kind::Element,
-        default: "",
-        help: "the `WirelessInfo` that knows it instead",
-    },
-    Param {
-        name: "DEBUG",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "has no effect",
-    },
+    mandatory("MODE", UINT, "between whom: 0 stations, 1 a station and its access point, 2 that and a station, 3 access points"),
+    positional("BSSID", Kind::Ether, "", "the access point's address"),
+    keyword("WIRELESS_INFO", Kind::Element, "", "the `WirelessInfo` that knows it instead"),
+    flag("DEBUG", "false", "has no effect"),
 ])
 .ops("parse(14); deparse(32); work(60)");
 

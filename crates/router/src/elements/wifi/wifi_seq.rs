@@ -17,7 +17,7 @@
 use super::shared::wifi::{self, HAS_SEQUENCE};
 use crate::args::kinds::UINT;
 use crate::args::numbers::parse_uint;
-use crate::args::{Args, Kind, Need, Param, param};
+use crate::args::{Args, Need, flag, param};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
@@ -39,13 +39,7 @@ pub static ENTRY: Entry = Entry::new("WifiSeq", "numbers 802.11 frames", || {
     ),
     param("BYTES", Need::Keyword, UINT, "2", "its bytes: 2 or 4"),
     param("SHIFT", Need::Keyword, UINT, "4", "the bits below it"),
-    Param {
-        name: "DEBUG",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "false",
-        help: "has no effect",
-    },
+    flag("DEBUG", "false", "has no effect"),
 ])
 .ops("deparse(2); work(14)");
 

@@ -2,19 +2,18 @@
 //!
 //! `AggregateIPFlows` and `AggregateIPAddrPair` tell; an element with the argument `NOTIFIER` listens.
 
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Param, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, ElementId};
 
 /// The argument of those that listen.
-pub(crate) const NOTIFIER: Param = Param {
-    name: "NOTIFIER",
-    need: Need::Keyword,
-    kind: Kind::Element,
-    default: "",
-    help: "the element that numbers the aggregates, such as an AggregateIPFlows",
-};
+pub(crate) const NOTIFIER: Param = keyword(
+    "NOTIFIER",
+    Kind::Element,
+    "",
+    "the element that numbers the aggregates, such as an AggregateIPFlows",
+);
 
 /// The classes that tell.
 const TELLING: [&str; 2] = ["AggregateIPFlows", "AggregateIPAddrPair"];

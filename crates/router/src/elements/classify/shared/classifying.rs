@@ -1,7 +1,7 @@
 //! What elements that send packets by rules have in common: one run of the program a packet, and whole
 //! batches passed on where all take one output.
 
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Need, Param, param};
 use crate::classify::Program;
 use crate::diagnostic::Diagnostics;
 use crate::engine::Ctx;
@@ -12,13 +12,13 @@ use trammel_packet::batch::{Batch, CAPACITY, Packets};
 use trammel_packet::pool::Pool;
 
 /// The arguments of such elements.
-pub(crate) const PARAMS: &[Param] = &[Param {
-    name: "RULES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "the rules, of which the first that matches decides",
-}];
+pub(crate) const PARAMS: &[Param] = &[param(
+    "RULES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "the rules, of which the first that matches decides",
+)];
 
 /// Sends a batch by a program.
 #[inline]

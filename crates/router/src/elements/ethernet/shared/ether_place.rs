@@ -1,19 +1,17 @@
 //! Where an Ethernet address stands in a packet, as arguments tell: `src`, `dst` or an offset.
 
 use crate::args::numbers::parse_uint;
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Param, mandatory};
 
 /// Bytes of an address.
 pub(crate) const ETHER_BYTES: usize = 6;
 
 /// The argument.
-pub(crate) const OFFSET: Param = Param {
-    name: "OFFSET",
-    need: Need::Mandatory,
-    kind: Kind::Word,
-    default: "",
-    help: "where in the packet: `src`, `dst` or the first byte",
-};
+pub(crate) const OFFSET: Param = mandatory(
+    "OFFSET",
+    Kind::Word,
+    "where in the packet: `src`, `dst` or the first byte",
+);
 
 /// The first byte that `text` tells.
 pub(crate) fn parse(text: &str) -> Result<usize, String> {

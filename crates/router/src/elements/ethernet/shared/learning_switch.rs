@@ -2,7 +2,7 @@
 
 use crate::args::addresses::EtherAddress;
 use crate::args::times::parse_seconds_in;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Param, keyword};
 use crate::diagnostic::Diagnostics;
 use crate::engine::study::Study;
 use crate::engine::{Ctx, Handler};
@@ -17,13 +17,12 @@ use trammel_packet::pool::{Handle, Pool};
 use trammel_packet::timestamp::Timestamp;
 
 /// `TIMEOUT`.
-pub(crate) const TIMEOUT: Param = Param {
-    name: "TIMEOUT",
-    need: Need::Keyword,
-    kind: Kind::SecondsIn(0),
-    default: "300",
-    help: "seconds that an address is remembered; 0 makes it a hub",
-};
+pub(crate) const TIMEOUT: Param = keyword(
+    "TIMEOUT",
+    Kind::SecondsIn(0),
+    "300",
+    "seconds that an address is remembered; 0 makes it a hub",
+);
 
 /// Where an address was seen; four of them are in a cache line.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,55 +2,50 @@
 
 use crate::args::kinds::U16;
 use crate::args::numbers::parse_int;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Param, keyword, positional};
 use crate::diagnostic::Diagnostics;
 use trammel_packet::anno;
 use trammel_packet::headers::vlan::{PCP_SHIFT, VID_MASK};
 use trammel_packet::packet::Packet;
 
 /// `VLAN_TCI`, whole or `ANNO`.
-pub(crate) const VLAN_TCI: Param = Param {
-    name: "VLAN_TCI",
-    need: Need::Positional,
-    kind: Kind::Word,
-    default: "",
-    help: "the whole tag, or `ANNO` for that of each packet's annotation",
-};
+pub(crate) const VLAN_TCI: Param = positional(
+    "VLAN_TCI",
+    Kind::Word,
+    "",
+    "the whole tag, or `ANNO` for that of each packet's annotation",
+);
 /// `VLAN_PCP`.
-pub(crate) const VLAN_PCP: Param = Param {
-    name: "VLAN_PCP",
-    need: Need::Positional,
-    kind: Kind::Int { min: 0, max: 7 },
-    default: "0",
-    help: "the priority",
-};
+pub(crate) const VLAN_PCP: Param = positional(
+    "VLAN_PCP",
+    Kind::Int { min: 0, max: 7 },
+    "0",
+    "the priority",
+);
 /// `VLAN_ID`.
-pub(crate) const VLAN_ID: Param = Param {
-    name: "VLAN_ID",
-    need: Need::Keyword,
-    kind: Kind::Int { min: 0, max: 0xFFF },
-    default: "0",
-    help: "the identifier, where `VLAN_TCI` is not given",
-};
+pub(crate) const VLAN_ID: Param = keyword(
+    "VLAN_ID",
+    Kind::Int { min: 0, max: 0xFFF },
+    "0",
+    "the identifier, where `VLAN_TCI` is not given",
+);
 /// `NATIVE_VLAN`.
-pub(crate) const NATIVE_VLAN: Param = Param {
-    name: "NATIVE_VLAN",
-    need: Need::Keyword,
-    kind: Kind::Int {
+pub(crate) const NATIVE_VLAN: Param = keyword(
+    "NATIVE_VLAN",
+    Kind::Int {
         min: -1,
         max: 0xFFF,
     },
-    default: "0",
-    help: "the identifier whose packets get no tag; -1 for none",
-};
+    "0",
+    "the identifier whose packets get no tag; -1 for none",
+);
 /// `ETHERTYPE` of a tag.
-pub(crate) const ETHERTYPE: Param = Param {
-    name: "ETHERTYPE",
-    need: Need::Keyword,
-    kind: U16,
-    default: "0x8100",
-    help: "the type that announces the tag: 0x88A8 for a service tag of 802.1ad",
-};
+pub(crate) const ETHERTYPE: Param = keyword(
+    "ETHERTYPE",
+    U16,
+    "0x8100",
+    "the type that announces the tag: 0x88A8 for a service tag of 802.1ad",
+);
 
 /// Which tag packets get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

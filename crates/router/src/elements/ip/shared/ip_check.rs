@@ -5,7 +5,7 @@ use crate::args::kinds::INT;
 use crate::args::names::Names;
 use crate::args::numbers::parse_int;
 use crate::args::text::split_words;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, flag, keyword, param};
 use crate::diagnostic::Diagnostics;
 use crate::engine::Ctx;
 use crate::engine::setup::Setup;
@@ -15,58 +15,38 @@ use crate::reason::Reason;
 use trammel_packet::batch::Packets;
 
 /// Where the router's interfaces are.
-pub(crate) const INTERFACES: Param = Param {
-    name: "INTERFACES",
-    need: Need::Keyword,
-    kind: Kind::Raw,
-    default: "",
-    help: "the router's addresses with their prefixes; their broadcast addresses are no sources",
-};
+pub(crate) const INTERFACES: Param = keyword(
+    "INTERFACES",
+    Kind::Raw,
+    "",
+    "the router's addresses with their prefixes; their broadcast addresses are no sources",
+);
 /// Sources to refuse.
-pub(crate) const BADSRC: Param = Param {
-    name: "BADSRC",
-    need: Need::Keyword,
-    kind: Kind::IpList,
-    default: "",
-    help: "sources that are refused",
-};
+pub(crate) const BADSRC: Param = keyword("BADSRC", Kind::IpList, "", "sources that are refused");
 /// Destinations that are exempted.
-pub(crate) const GOODDST: Param = Param {
-    name: "GOODDST",
-    need: Need::Keyword,
-    kind: Kind::IpList,
-    default: "",
-    help: "destinations whose packets may have any source",
-};
+pub(crate) const GOODDST: Param = keyword(
+    "GOODDST",
+    Kind::IpList,
+    "",
+    "destinations whose packets may have any source",
+);
 
 /// The arguments of `CheckIPHeader`.
 pub(crate) const PARAMS: &[Param] = &[
     INTERFACES,
     BADSRC,
     GOODDST,
-    Param {
-        name: "OFFSET",
-        need: Need::Keyword,
-        kind: INT,
-        default: "0",
-        help: "where the header begins",
-    },
+    keyword("OFFSET", INT, "0", "where the header begins"),
     VERBOSE,
     DETAILS,
-    Param {
-        name: "CHECKSUM",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "",
-        help: "whether the checksum is checked",
-    },
-    Param {
-        name: "PLACES",
-        need: Need::Rest,
-        kind: Kind::Raw,
-        default: "",
-        help: "the offset; or bad sources, then the offset",
-    },
+    flag("CHECKSUM", "", "whether the checksum is checked"),
+    param(
+        "PLACES",
+        Need::Rest,
+        Kind::Raw,
+        "",
+        "the offset; or bad sources, then the offset",
+    ),
 ];
 
 /// The sources that `INTERFACES`, `BADSRC` and `GOODDST` forbid.

@@ -6,7 +6,7 @@
 use super::queue_lengths::{self, Queues};
 use crate::args::kinds::UINT;
 use crate::args::numbers::unparse_fixed;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Param, flag, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::engine::element::cast;
 use crate::engine::search::Way;
@@ -35,28 +35,21 @@ const HUNDREDTH: u32 = 655;
 const NINE_TENTHS: u32 = 58_982;
 
 const fn number(name: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Mandatory,
-        kind: UINT,
-        default: "",
-        help,
-    }
+    mandatory(name, UINT, help)
 }
 
-const MAX_P: Param = Param {
-    kind: Kind::Fixed(BITS),
-    ..number("MAX_P", "the probability of a drop at the upper threshold")
-};
+const MAX_P: Param = mandatory(
+    "MAX_P",
+    Kind::Fixed(BITS),
+    "the probability of a drop at the upper threshold",
+);
 
-const STABILITY: Param = Param {
-    need: Need::Keyword,
-    default: "4",
-    ..number(
-        "STABILITY",
-        "a new sample has the weight 2 to the minus this; 0 is no average",
-    )
-};
+const STABILITY: Param = keyword(
+    "STABILITY",
+    UINT,
+    "4",
+    "a new sample has the weight 2 to the minus this; 0 is no average",
+);
 
 /// The arguments of `RED`.
 pub(crate) const PARAMS: &[Param] = &[
@@ -68,13 +61,11 @@ pub(crate) const PARAMS: &[Param] = &[
     MAX_P,
     queue_lengths::PARAM,
     STABILITY,
-    Param {
-        name: "GENTLE",
-        need: Need::Keyword,
-        kind: Kind::Bool,
-        default: "true",
-        help: "whether the probability rises to 1 over another MAX_THRESH, not at once",
-    },
+    flag(
+        "GENTLE",
+        "true",
+        "whether the probability rises to 1 over another MAX_THRESH, not at once",
+    ),
 ];
 
 /// The arguments of `AdaptiveRED`.

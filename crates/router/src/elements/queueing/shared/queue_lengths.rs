@@ -1,18 +1,17 @@
 //! The queues around an element, whose lengths it goes by.
 
 use crate::args::text::split_words;
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Param, keyword};
 use crate::engine::search::Way;
 use crate::engine::{Ctx, ElementId};
 
 /// The argument that names the queues where the nearest are not meant.
-pub(crate) const PARAM: Param = Param {
-    name: "QUEUES",
-    need: Need::Keyword,
-    kind: Kind::Raw,
-    default: "",
-    help: "names of queues, with spaces between; the nearest where none is given",
-};
+pub(crate) const PARAM: Param = keyword(
+    "QUEUES",
+    Kind::Raw,
+    "",
+    "names of queues, with spaces between; the nearest where none is given",
+);
 
 /// Queues.
 #[derive(Clone, Debug, Default)]

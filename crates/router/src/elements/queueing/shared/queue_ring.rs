@@ -10,7 +10,7 @@
 //! one that is filled as fast as it is drained does not send its reader to sleep again and again.
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Need, Param};
+use crate::args::{Args, Param, positional};
 use crate::diagnostic::Diagnostics;
 use crate::engine::element::cast;
 use crate::engine::notify::{self, NotifierId, Provided};
@@ -22,13 +22,12 @@ use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::pool::Handle;
 
 /// The argument that all queues have.
-pub(crate) const PARAMS: &[Param] = &[Param {
-    name: "CAPACITY",
-    need: Need::Positional,
-    kind: UINT,
-    default: "1000",
-    help: "the most packets that wait",
-}];
+pub(crate) const PARAMS: &[Param] = &[positional(
+    "CAPACITY",
+    UINT,
+    "1000",
+    "the most packets that wait",
+)];
 
 /// Pulls in vain before a lazy queue tells that it is empty.
 const PATIENCE: u32 = 10;

@@ -3,7 +3,7 @@
 use super::rate_bucket::Unit;
 use crate::args::numbers::unparse_fixed;
 use crate::args::times::{has_bandwidth_unit, parse_bandwidth};
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Need, Param, param};
 use crate::diagnostic::{About, Diagnostics};
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, Element, Handler};
@@ -14,13 +14,13 @@ use trammel_packet::batch::Batch;
 const SCALE: u8 = 10;
 
 /// The arguments: one rate or more, each above the one before.
-pub(crate) const PARAMS: &[Param] = &[Param {
-    name: "RATES",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "rates, of which each is above the one before",
-}];
+pub(crate) const PARAMS: &[Param] = &[param(
+    "RATES",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "rates, of which each is above the one before",
+)];
 
 /// A packet leaves by the output of the first rate that the stream does not reach.
 #[derive(Debug)]

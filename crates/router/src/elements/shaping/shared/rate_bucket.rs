@@ -12,7 +12,7 @@
 //! fills in 11 ticks, not in 10.
 
 use crate::args::kinds::UINT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Param, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use trammel_packet::timestamp::Timestamp;
 
@@ -36,48 +36,25 @@ pub(crate) enum Unit {
 
 const RATE: &str = "tokens a second";
 
-const fn param(name: &'static str, need: Need, kind: Kind, help: &'static str) -> Param {
-    Param {
-        name,
-        need,
-        kind,
-        default: "",
-        help,
-    }
-}
-
-const DURATION: Param = Param {
-    default: "0.02",
-    ..param(
-        "BURST_DURATION",
-        Need::Keyword,
-        Kind::SecondsIn(3),
-        "the bucket holds what the rate fills in this time",
-    )
-};
+const DURATION: Param = keyword(
+    "BURST_DURATION",
+    Kind::SecondsIn(3),
+    "0.02",
+    "the bucket holds what the rate fills in this time",
+);
 
 /// The arguments of elements that count packets.
 pub(crate) const PARAMS_PACKETS: &[Param] = &[
-    param("RATE", Need::Mandatory, UINT, RATE),
+    mandatory("RATE", UINT, RATE),
     DURATION,
-    param(
-        "BURST_SIZE",
-        Need::Keyword,
-        UINT,
-        "tokens that the bucket holds",
-    ),
+    keyword("BURST_SIZE", UINT, "", "tokens that the bucket holds"),
 ];
 
 /// The arguments of elements that count bytes.
 pub(crate) const PARAMS_BYTES: &[Param] = &[
-    param("RATE", Need::Mandatory, Kind::Bandwidth, RATE),
+    mandatory("RATE", Kind::Bandwidth, RATE),
     DURATION,
-    param(
-        "BURST_BYTES",
-        Need::Keyword,
-        UINT,
-        "tokens that the bucket holds",
-    ),
+    keyword("BURST_BYTES", UINT, "", "tokens that the bucket holds"),
 ];
 
 /// A token bucket; it starts full.

@@ -1,7 +1,7 @@
 //! Pulling some packets an interval and pushing them.
 
 use crate::args::kinds::INT;
-use crate::args::{Args, Kind, Need, Param};
+use crate::args::{Args, Kind, Param, mandatory, positional};
 use crate::diagnostic::Diagnostics;
 use crate::engine::notify::Signal;
 use crate::engine::setup::Setup;
@@ -14,20 +14,12 @@ use trammel_packet::timestamp::Timestamp;
 /// The arguments, with a burst of so many packets unless told otherwise.
 pub(crate) const fn params(burst: &'static str) -> [Param; 2] {
     [
-        Param {
-            name: "INTERVAL",
-            need: Need::Mandatory,
-            kind: Kind::SecondsIn(3),
-            default: "",
-            help: "time between turns, to the millisecond",
-        },
-        Param {
-            name: "BURST",
-            need: Need::Positional,
-            kind: INT,
-            default: burst,
-            help: "the most packets of a turn",
-        },
+        mandatory(
+            "INTERVAL",
+            Kind::SecondsIn(3),
+            "time between turns, to the millisecond",
+        ),
+        positional("BURST", INT, burst, "the most packets of a turn"),
     ]
 }
 

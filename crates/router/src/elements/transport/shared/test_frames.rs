@@ -3,8 +3,8 @@
 //! `FastUDPSource`, `FastUDPFlows` and `FastTCPFlows` give frames that were made beforehand, at a rate and up
 //! to a limit, to whoever pulls.
 
+use crate::args::Args;
 use crate::args::numbers::{parse_bool, parse_int, parse_uint};
-use crate::args::{Args, Kind, Need, Param};
 use crate::diagnostic::Diagnostics;
 use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
@@ -23,33 +23,6 @@ pub(crate) const LINK: usize = 14;
 pub(crate) const TRANSPORT: usize = LINK + Ipv4::LEN;
 /// The shortest frame.
 const SHORTEST: usize = 60;
-
-/// An argument that must be given.
-pub(crate) const fn wanted(name: &'static str, kind: Kind, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Mandatory,
-        kind,
-        default: "",
-        help,
-    }
-}
-
-/// An argument that may be given.
-pub(crate) const fn optional(
-    name: &'static str,
-    kind: Kind,
-    default: &'static str,
-    help: &'static str,
-) -> Param {
-    Param {
-        name,
-        need: Need::Positional,
-        kind,
-        default,
-        help,
-    }
-}
 
 /// When frames are due, and how many there were.
 #[derive(Debug, Default)]

@@ -1,39 +1,26 @@
 //! The arguments of the rewriters' classes: tables that share their rows.
 
-use crate::args::{Kind, Need, Param};
+use crate::args::{Kind, Need, Param, flag, keyword, param};
 
 /// An argument that is a length of time in whole seconds.
 const fn seconds(name: &'static str, default: &'static str, help: &'static str) -> Param {
-    Param {
-        name,
-        need: Need::Keyword,
-        kind: Kind::SecondsIn(0),
-        default,
-        help,
-    }
+    keyword(name, Kind::SecondsIn(0), default, help)
 }
 
-const SPECS: Param = Param {
-    name: "INPUTSPEC",
-    need: Need::Rest,
-    kind: Kind::Raw,
-    default: "",
-    help: "what becomes of packets without a mapping, for each input",
-};
-const CAPACITY_ALIAS: Param = Param {
-    name: "CAPACITY",
-    need: Need::Keyword,
-    kind: Kind::Raw,
-    default: "",
-    help: "the same as MAPPING_CAPACITY",
-};
-const MAPPING_CAPACITY: Param = Param {
-    name: "MAPPING_CAPACITY",
-    need: Need::Keyword,
-    kind: Kind::Raw,
-    default: "",
-    help: "the most mappings, or a rewriter whose capacity is shared",
-};
+const SPECS: Param = param(
+    "INPUTSPEC",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "what becomes of packets without a mapping, for each input",
+);
+const CAPACITY_ALIAS: Param = keyword("CAPACITY", Kind::Raw, "", "the same as MAPPING_CAPACITY");
+const MAPPING_CAPACITY: Param = keyword(
+    "MAPPING_CAPACITY",
+    Kind::Raw,
+    "",
+    "the most mappings, or a rewriter whose capacity is shared",
+);
 const REAP: Param = seconds(
     "REAP_INTERVAL",
     "15m",
@@ -41,20 +28,17 @@ const REAP: Param = seconds(
 );
 const REAP_OLD: Param = seconds("REAP_TIME", "", "the old name of REAP_INTERVAL");
 const GUARANTEE: Param = seconds("GUARANTEE", "5", "how long a mapping is kept at any rate");
-const DST_ANNO: Param = Param {
-    name: "DST_ANNO",
-    need: Need::Keyword,
-    kind: Kind::Bool,
-    default: "true",
-    help: "whether the annotation of the destination address is set",
-};
-const REPLY_ANNO: Param = Param {
-    name: "REPLY_ANNO",
-    need: Need::Keyword,
-    kind: Kind::Anno { size: 1 },
-    default: "",
-    help: "the annotation of a flow's first packet that its answers get",
-};
+const DST_ANNO: Param = flag(
+    "DST_ANNO",
+    "true",
+    "whether the annotation of the destination address is set",
+);
+const REPLY_ANNO: Param = keyword(
+    "REPLY_ANNO",
+    Kind::Anno { size: 1 },
+    "",
+    "the annotation of a flow's first packet that its answers get",
+);
 
 /// The arguments of `IPRewriter`.
 pub(crate) const IP: &[Param] = &[
