@@ -26,6 +26,7 @@ use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, Element, Handler};
+use crate::headers::answer::become_answer;
 use crate::headers::ip_packet::{destination, header, is_link_group, mark, set_destination};
 use crate::reason::Reason;
 use std::net::Ipv4Addr;
@@ -34,7 +35,7 @@ use trammel_packet::batch::Packets;
 use trammel_packet::headers::checksum;
 use trammel_packet::headers::icmp::{self, kind, unreachable};
 use trammel_packet::headers::ipv4::{self, Ipv4, option, protocol};
-use trammel_packet::packet::{Packet, PacketType};
+use trammel_packet::packet::Packet;
 
 /// The class.
 pub static ENTRY: Entry = Entry::new("ICMPError", "answers packets with ICMP errors", || {
@@ -221,11 +222,7 @@ impl Element for IcmpError {
                 ctx.drop(handle, Reason::Discarded);
                 return None;
             }
-            packet.annotations_mut().fill(0);
-            packet.clear_mac_header();
-            packet.set_packet_type(PacketType::Host);
-            packet.set_timestamp(now);
-            packet.set_data(&self.made);
+            become_answer(packet, &self.made, now);
             mark(packet, 0);
             let to = header(packet).map_or([0; 4], |header| header.dst);
             set_destination(packet, to);

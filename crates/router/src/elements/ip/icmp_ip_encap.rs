@@ -6,8 +6,7 @@
 //! RatedSource(RATE 1) -> ICMPIPEncap(10.0.0.1, 10.0.0.2, echo) -> Discard
 //! ```
 
-use super::shared::icmp_encap::Message;
-use crate::args::addresses::parse_ip;
+use super::shared::icmp_encap::{Encap, Ends};
 use crate::args::kinds::U16;
 use crate::args::names::parse_icmp_code;
 use crate::args::{Args, Kind, keyword, mandatory, positional};
@@ -15,7 +14,6 @@ use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, Element, Handler};
-use std::net::Ipv4Addr;
 use trammel_packet::batch::Packets;
 
 /// The class.
@@ -39,80 +37,45 @@ pub static ENTRY: Entry = Entry::new("ICMPIPEncap", "adds ICMP and IP headers", 
 
 #[derive(Debug)]
 struct IcmpIpEncap {
-    src: [u8; 4],
-    dst: [u8; 4],
-    identifier: u16,
-    id: u16,
-    kind: u8,
-    code: u8,
+    encap: Encap,
 }
 
 impl Default for IcmpIpEncap {
     fn default() -> IcmpIpEncap {
         IcmpIpEncap {
-            src: [0; 4],
-            dst: [0; 4],
-            identifier: 0,
-            id: 1,
-            kind: 0,
-            code: 0,
+            encap: Encap::new(0),
         }
     }
 }
 
 impl Element for IcmpIpEncap {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        self.src = args.ip("SRC").octets();
-        self.dst = args.ip("DST").octets();
-        self.identifier = args.uint("IDENTIFIER") as u16;
-        self.kind = args.uint("TYPE") as u8;
-        match parse_icmp_code(args.text("CODE"), self.kind, &setup.names()) {
+        self.encap.ends = Ends::of(args);
+        self.encap.identifier = args.uint("IDENTIFIER") as u16;
+        self.encap.kind = args.uint("TYPE") as u8;
+        match parse_icmp_code(args.text("CODE"), self.encap.kind, &setup.names()) {
             Ok(code) => {
-                self.code = code;
+                self.encap.code = code;
                 Ok(())
             }
-            Err(_) => {
-                let mut said = Diagnostics::new();
-                said.error(None, "invalid CODE");
-                Err(said)
-            }
+            Err(_) => Err(Diagnostics::of("invalid CODE")),
         }
     }
 
     fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
-        let pool = ctx.pool();
-        for packet in batch.iter() {
-            let packet = &mut pool[packet];
-            let message = Message {
-                kind: self.kind,
-                code: self.code,
-                identifier: self.identifier,
-                sequence: self.id,
-            };
-            message.put(packet, self.src, self.dst, self.id);
-            // Never zero, which some hosts take for no number.
-            self.id = self.id.checked_add(1).unwrap_or(1);
-        }
+        self.encap.process(ctx, batch);
     }
 
     fn handlers(&self) -> Vec<Handler> {
-        ["src", "dst"]
-            .map(|name| Handler::new(name, "rw."))
-            .to_vec()
+        Ends::handlers().to_vec()
     }
 
     fn read(&mut self, _: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
-        Ok(Ipv4Addr::from(if name == "src" { self.src } else { self.dst }).to_string())
+        Ok(self.encap.ends.read(name))
     }
 
     fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
-        let address = parse_ip(value.trim(), &ctx.names()).map_err(|_| "syntax error")?;
-        *if name == "src" {
-            &mut self.src
-        } else {
-            &mut self.dst
-        } = address.octets();
-        Ok(())
+        self.encap.ends.write(ctx, name, value)
     }
 }
 

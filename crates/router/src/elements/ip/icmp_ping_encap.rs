@@ -6,15 +6,13 @@
 //! RatedSource(RATE 1, LENGTH 56) -> ICMPPingEncap(10.0.0.1, 10.0.0.2) -> IPPrint -> Discard
 //! ```
 
-use super::shared::icmp_encap::Message;
-use crate::args::addresses::parse_ip;
+use super::shared::icmp_encap::{Encap, Ends};
 use crate::args::kinds::U16;
 use crate::args::{Args, Kind, keyword, mandatory};
 use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, Element, Handler};
-use std::net::Ipv4Addr;
 use trammel_packet::batch::Packets;
 use trammel_packet::headers::icmp::kind;
 
@@ -32,65 +30,38 @@ pub static ENTRY: Entry = Entry::new("ICMPPingEncap", "makes echo requests of pa
 
 #[derive(Debug)]
 struct IcmpPingEncap {
-    src: [u8; 4],
-    dst: [u8; 4],
-    identifier: u16,
-    id: u16,
+    encap: Encap,
 }
 
 impl Default for IcmpPingEncap {
     fn default() -> IcmpPingEncap {
         IcmpPingEncap {
-            src: [0; 4],
-            dst: [0; 4],
-            identifier: 0,
-            id: 1,
+            encap: Encap::new(kind::ECHO),
         }
     }
 }
 
 impl Element for IcmpPingEncap {
     fn configure(&mut self, _: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        self.src = args.ip("SRC").octets();
-        self.dst = args.ip("DST").octets();
-        self.identifier = args.uint("IDENTIFIER") as u16;
+        self.encap.ends = Ends::of(args);
+        self.encap.identifier = args.uint("IDENTIFIER") as u16;
         Ok(())
     }
 
     fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
-        let pool = ctx.pool();
-        for packet in batch.iter() {
-            let packet = &mut pool[packet];
-            let message = Message {
-                kind: kind::ECHO,
-                code: 0,
-                identifier: self.identifier,
-                sequence: self.id,
-            };
-            message.put(packet, self.src, self.dst, self.id);
-            // Never zero, which some hosts take for no number.
-            self.id = self.id.checked_add(1).unwrap_or(1);
-        }
+        self.encap.process(ctx, batch);
     }
 
     fn handlers(&self) -> Vec<Handler> {
-        ["src", "dst"]
-            .map(|name| Handler::new(name, "rw."))
-            .to_vec()
+        Ends::handlers().to_vec()
     }
 
     fn read(&mut self, _: &mut Ctx, name: &str, _: &str) -> Result<String, String> {
-        Ok(Ipv4Addr::from(if name == "src" { self.src } else { self.dst }).to_string())
+        Ok(self.encap.ends.read(name))
     }
 
     fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
-        let address = parse_ip(value.trim(), &ctx.names()).map_err(|_| "syntax error")?;
-        *if name == "src" {
-            &mut self.src
-        } else {
-            &mut self.dst
-        } = address.octets();
-        Ok(())
+        self.encap.ends.write(ctx, name, value)
     }
 }
 

@@ -16,8 +16,7 @@
 //! # References
 //! RFC 792.
 
-use super::shared::icmp_encap::Message;
-use crate::args::addresses::parse_ip;
+use super::shared::icmp_encap::{Ends, Message};
 use crate::args::kinds::{INT, U16};
 use crate::args::numbers::{parse_bool, parse_int};
 use crate::args::times::{parse_seconds_in, unparse_microseconds};
@@ -169,8 +168,7 @@ fn milliseconds(us: u64) -> String {
 
 #[derive(Debug, Default)]
 struct IcmpPingSource {
-    src: [u8; 4],
-    dst: [u8; 4],
+    ends: Ends,
     interval_ms: u64,
     identifier: u16,
     limit: i64,
@@ -203,7 +201,7 @@ impl IcmpPingSource {
             identifier: self.identifier,
             sequence: number,
         };
-        message.put(packet, self.src, self.dst, number);
+        message.put(packet, self.ends.src, self.ends.dst, number);
         packet.data_mut()[8] = TTL;
         set_checksum(packet.data_mut());
         packet.set_timestamp(now);
@@ -264,8 +262,7 @@ impl IcmpPingSource {
 
 impl Element for IcmpPingSource {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
-        self.src = args.ip("SRC").octets();
-        self.dst = args.ip("DST").octets();
+        self.ends = Ends::of(args);
         self.interval_ms = args.uint("INTERVAL");
         self.identifier = args.uint("IDENTIFIER") as u16;
         self.limit = args.int("LIMIT");
@@ -370,8 +367,7 @@ impl Element for IcmpPingSource {
         let replies = self.replies.as_ref().unwrap_or(&none);
         Ok(match name {
             "active" => self.active.to_string(),
-            "src" => Ipv4Addr::from(self.src).to_string(),
-            "dst" => Ipv4Addr::from(self.dst).to_string(),
+            "src" | "dst" => self.ends.read(name),
             "count" => self.count.to_string(),
             "summary" => replies.summary(self.count),
             "rtt_min" => unparse_microseconds(replies.least_us),
@@ -391,14 +387,7 @@ impl Element for IcmpPingSource {
                     ctx.unset_timer(timer);
                 }
             }
-            "src" | "dst" => {
-                let address = parse_ip(value, &ctx.names()).map_err(|_| "syntax error")?;
-                if name == "src" {
-                    self.src = address.octets();
-                } else {
-                    self.dst = address.octets();
-                }
-            }
+            "src" | "dst" => self.ends.write(ctx, name, value)?,
             "limit" => {
                 let limit = parse_int(value, i64::from(i32::MIN), i64::from(i32::MAX));
                 self.limit = limit.map_err(|_| "'limit' should be integer")?;

@@ -20,6 +20,7 @@ use crate::diagnostic::Diagnostics;
 use crate::elements::Entry;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, Element};
+use crate::headers::answer::become_answer;
 use crate::headers::ip6_packet;
 use crate::reason::Reason;
 use trammel_packet::anno;
@@ -182,11 +183,7 @@ impl Element for Icmp6Error {
                 ctx.drop(handle, Reason::Discarded);
                 return None;
             }
-            packet.annotations_mut().fill(0);
-            packet.clear_mac_header();
-            packet.set_packet_type(PacketType::Host);
-            packet.set_timestamp(now);
-            packet.set_data(&self.made);
+            become_answer(packet, &self.made, now);
             ip6_packet::mark(packet, 0);
             let to = ip6_packet::header(packet).map_or([0; 16], |header| header.dst);
             ip6_packet::set_destination(packet, to);
