@@ -1,18 +1,20 @@
-//! What a packet costs in rule sets of twenty, wherever it matches, and in long lists of overlapping rules.
+//! What a packet costs in rule sets of twenty, wherever it matches, and in long lists of
+//! overlapping rules.
 //!
 //! ```text
 //! cargo run --release -p trammel-router --example classifiers [-- COUNT…]
 //! ```
-//! The rule sets are those of the comparison with Click: raw patterns, filters of hosts and ports, a mixed
-//! firewall. The time-stamp counter counts at its own rate; how many core cycles a tick is, is measured in
-//! the same run by multiplications that wait for one another. A figure is the least of many passes
-//! over 32 packets, the same pass without a classifier (`empty`) subtracted; `mixed` are packets in random
-//! order that match all rules.
+//! The rule sets are those of the comparison with Click: raw patterns, filters of hosts and ports,
+//! a mixed firewall. The time-stamp counter counts at its own rate; how many core cycles a tick is,
+//! is measured in the same run by multiplications that wait for one another. A figure is the least
+//! of many passes over 32 packets, the same pass without a classifier (`empty`) subtracted; `mixed`
+//! are packets in random order that match all rules.
 //!
-//! The long lists are of COUNT rules (100, 1,000 and 10,000) over addresses, ports and protocols, after the shapes of
-//! ClassBench (Taylor and Turner, 2007): `access` names destinations closely and lets sources and ports be;
-//! `firewall` has nested prefixes and ranges of ports on both sides. Printed are the seconds to compile, the memory that stays and
-//! at most was held, and the cost of a packet; packets are made for rules chosen at random.
+//! The long lists are of COUNT rules (100, 1,000 and 10,000) over addresses, ports and protocols,
+//! after the shapes of ClassBench (Taylor and Turner, 2007): `access` names destinations closely
+//! and lets sources and ports be; `firewall` has nested prefixes and ranges of ports on both sides.
+//! Printed are the seconds to compile, the memory that stays and at most was held, and the cost of
+//! a packet; packets are made for rules chosen at random.
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;

@@ -1,7 +1,8 @@
 //! Cycles a packet of small configurations, on one thread, without devices.
 //!
-//! `cargo run --release -p trammel-router --example forwarding [FILE.click …]`; a file gets its packets from
-//! sources of its own, and the packets that reach the element `sum`, else `c`, are counted.
+//! `cargo run --release -p trammel-router --example forwarding [FILE.click …]`; a file gets its
+//! packets from sources of its own, and the packets that reach the element `sum`, else `c`, are
+//! counted.
 
 #![allow(clippy::print_stdout, reason = "it prints its result")]
 
@@ -14,7 +15,8 @@ const PACKETS: u64 = 4_000_000;
 const ROUNDS: usize = 7;
 
 /// A frame of 64 bytes from 10.0.1.2 to 10.0.2.2, its checksum right.
-const FRAME: &str = "\\<000000000201 000000000202 0800 45000032 00010000 4011 63b7 0a000102 0a000202 04d2162e001e0000 00000000000000000000000000000000000000000000>";
+const FRAME: &str = "\\<000000000201 000000000202 0800 45000032 00010000 4011 63b7 0a000102 \
+    0a000202 04d2162e001e0000 00000000000000000000000000000000000000000000>";
 
 /// Runs `text` to its end and gives the cycles it took and the packets counted.
 fn once(text: &str) -> (u64, u64) {
@@ -41,7 +43,9 @@ fn main() {
         "s :: InfiniteSource(DATA {FRAME}, LIMIT {PACKETS}, BURST 32, STOP true, TIMESTAMP false)"
     );
     let check = "-> Strip(14) -> CheckIPHeader";
-    let rest = "rt[1] -> Discard; rt[0] -> dt :: DecIPTTL -> EtherEncap(0x0800, 0:0:0:0:2:1, 0:0:0:0:2:2) -> c :: Counter -> Discard; dt[1] -> Discard;";
+    let rest = "rt[1] -> Discard; rt[0] -> dt :: DecIPTTL \
+        -> EtherEncap(0x0800, 0:0:0:0:2:1, 0:0:0:0:2:2) -> c :: Counter -> Discard; dt[1] \
+        -> Discard;";
     let routes = "10.0.2.0/24 0, 0.0.0.0/0 1";
     let end = "-> c :: Counter -> Discard";
     let mut cases = vec![

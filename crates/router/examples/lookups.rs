@@ -1,10 +1,12 @@
-//! Measures the tables of routes: `cargo run --release -p trammel-router --example lookups [SEED [TABLE [ROUTES]]]`.
+//! Measures the tables of routes: `cargo run --release -p trammel-router --example lookups [SEED
+//! [TABLE [ROUTES]]]`.
 //!
-//! Columns: core cycles a lookup, one by one and in batches of 32, over uniformly
-//! random addresses and (`near`) over addresses within random routes of the table; bytes of the structure;
-//! milliseconds to load all routes; thousands of updates a second, alone and with a batch of lookups after
-//! each. Core cycles are ticks of the time-stamp counter times a ratio found from a chain of operations of
-//! known latency, measured beside each figure. Times are the best of several: other work on the machine only adds.
+//! Columns: core cycles a lookup, one by one and in batches of 32, over uniformly random addresses
+//! and (`near`) over addresses within random routes of the table; bytes of the structure;
+//! milliseconds to load all routes; thousands of updates a second, alone and with a batch of
+//! lookups after each. Core cycles are ticks of the time-stamp counter times a ratio found from a
+//! chain of operations of known latency, measured beside each figure. Times are the best of
+//! several: other work on the machine only adds.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
 use std::hint::black_box;
@@ -82,8 +84,8 @@ fn routes(count: usize, rng: &mut Rng) -> Vec<Route<u32>> {
     }
 }
 
-/// Core cycles a tick, from multiplications that wait for one another: 3 cycles each, and 1 for the or, on
-/// every x86-64 core since 2011.
+/// Core cycles a tick, from multiplications that wait for one another: 3 cycles each, and 1 for the
+/// or, on every x86-64 core since 2011.
 fn cycles_per_tick() -> f64 {
     let count = 20_000_u32;
     let best = (0..20).map(|_| {
@@ -165,7 +167,8 @@ fn measure<T: Table<u32>>(name: &str, new: impl Fn() -> T, routes: &[Route<u32>]
         *rate = 2.0 * count as f64 / start.elapsed().as_secs_f64() / 1e3;
     }
     println!(
-        "{:>8} {name:<10} {:>8.1} {:>8.1} {:>8.1} {:>8.1} {bytes:>11} {load_ms:>9.2} {:>9.0} {:>9.0}",
+        "{:>8} {name:<10} {:>8.1} {:>8.1} {:>8.1} {:>8.1} {bytes:>11} {load_ms:>9.2} {:>9.0} \
+         {:>9.0}",
         routes.len(),
         cells[0],
         cells[1],

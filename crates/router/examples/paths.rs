@@ -3,13 +3,13 @@
 //! ```text
 //! cargo run --release -p trammel-router --example paths -- FILE.click… flows=512
 //! ```
-//! `flows=N` is a path of its own: frames to N addresses in random order, an exact route for each, new Ethernet
-//! addresses, the time to live less one and the checksum with it; and the same without what is measured, to be
-//! subtracted.
-//! Each file has a variable `$N`, the packets of each source, as the comparison with Click has it. It is run with N and
-//! N/8 packets in turn, five times each; the least of each count, and the difference divided by the packets
-//! between them. The processor's time-stamp counter counts at its own rate; how many core cycles a tick
-//! is, is measured in the same run by multiplications that wait for one another.
+//! `flows=N` is a path of its own: frames to N addresses in random order, an exact route for each,
+//! new Ethernet addresses, the time to live less one and the checksum with it; and the same without
+//! what is measured, to be subtracted. Each file has a variable `$N`, the packets of each source,
+//! as the comparison with Click has it. It is run with N and N/8 packets in turn, five times each;
+//! the least of each count, and the difference divided by the packets between them. The processor's
+//! time-stamp counter counts at its own rate; how many core cycles a tick is, is measured in the
+//! same run by multiplications that wait for one another.
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;
@@ -98,15 +98,18 @@ fn flows(flows: u32, is_whole: bool) -> String {
     let routes: Vec<String> = (0..flows).map(route).collect();
     let work = if is_whole {
         format!(
-            "-> rt :: RadixIPLookup({}); rt -> DecIPTTL -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2)",
+            "-> rt :: RadixIPLookup({}); rt -> DecIPTTL \
+             -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2)",
             routes.join(", ")
         )
     } else {
         String::new()
     };
     format!(
-        "InfiniteSource(DATA \\<4500002e 00000000 40110000 c0a80001 0a000000 {}>, LIMIT $N, BURST 32, STOP true)
-         -> MarkIPHeader -> SetRandIPAddress(10.0.0.0/{bits}, {flows}) -> StoreIPAddress(16) -> SetIPChecksum
+        "InfiniteSource(DATA \\<4500002e 00000000 40110000 c0a80001 0a000000 {}>, LIMIT $N, \
+         BURST 32, STOP true)
+         -> MarkIPHeader -> SetRandIPAddress(10.0.0.0/{bits}, {flows}) -> StoreIPAddress(16) \
+         -> SetIPChecksum
          {work} -> Discard",
         "00".repeat(30)
     )

@@ -1,4 +1,5 @@
-//! A second of a device at ten million frames a second, simulated; how long that takes is for `time` to say.
+//! A second of a device at ten million frames a second, simulated; how long that takes is for
+//! `time` to say.
 //!
 //! `time target/release/examples/simulated_core [FRAMES_A_SECOND]`
 

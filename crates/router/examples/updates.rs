@@ -3,10 +3,11 @@
 //! ```text
 //! cargo run --release -p trammel-router --example updates [ROUTES [UPDATES_A_SECOND [SECONDS]]]
 //! ```
-//! Packets to random addresses pass a lookup as fast as they can; between two turns of the driver, routes
-//! are removed and set again by the handlers of the element, as a control connection does, at the rate asked for. Printed: the
-//! rates of both, packets made and not counted behind the lookup, how long forwarding paused for updates, and the wait
-//! that this adds to a packet that comes at any moment.
+//! Packets to random addresses pass a lookup as fast as they can; between two turns of the driver,
+//! routes are removed and set again by the handlers of the element, as a control connection does,
+//! at the rate asked for. Printed: the rates of both, packets made and not counted behind the
+//! lookup, how long forwarding paused for updates, and the wait that this adds to a packet that
+//! comes at any moment.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
 use std::fmt::Write;

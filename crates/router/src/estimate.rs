@@ -1,13 +1,17 @@
-//! A configuration as a network function: the operations of its elements, by how often packets visit them.
+//! A configuration as a network function: the operations of its elements, by how often packets
+//! visit them.
 //!
-//! The visits are those of a run that has taken place, on a sample of the traffic. What an element does to a packet
-//! its class declares ([`Entry::ops`](crate::engine::Entry)); that a batch is handed to it is added for each.
+//! The visits are those of a run that has taken place, on a sample of the traffic. What an element
+//! does to a packet its class declares ([`Entry::ops`](crate::engine::Entry)); that a batch is
+//! handed to it is added for each.
 //!
-//! The `work` of most classes was counted: the instructions that a packet of 60 bytes costs more, in batches of 32,
-//! where the element stands in the place of `Null` (`python3 -m benches.elements`, 2026-11-22), less those
-//! of the other operations declared (parse and deparse 1.5 a word, inc_checksum 8 + b, checksum 10 + 0.6 b, ht_lookup
-//! 15 + 8 N, ct_insertion 20 + 8 N, trie_lookup 10 + 8 levels, classify 10 + 6 steps, copy 15 + 0.11 b, random 30).
-//! What no such run reaches (devices, timers, what is rare) is an estimate from the code. System calls are not in it.
+//! The `work` of most classes was counted: the instructions that a packet of 60 bytes costs more,
+//! in batches of 32, where the element stands in the place of `Null`
+//! (`python3 -m benches.elements`, 2026-11-22), less those of the other operations declared (parse
+//! and deparse 1.5 a word, inc_checksum 8 + b, checksum 10 + 0.6 b, ht_lookup 15 + 8 N,
+//! ct_insertion 20 + 8 N, trie_lookup 10 + 8 levels, classify 10 + 6 steps, copy 15 + 0.11 b,
+//! random 30). What no such run reaches (devices, timers, what is rare) is an estimate from the
+//! code. System calls are not in it.
 
 use crate::elements;
 use crate::engine::{Ctx, ElementId};
@@ -50,7 +54,8 @@ pub struct Visited {
     pub name: String,
     /// Its class.
     pub class: String,
-    /// Packets that came to it; that it gave or fetched, where it drives them. Nobody came where it is 0.
+    /// Packets that came to it; that it gave or fetched, where it drives them. Nobody came where it
+    /// is 0.
     pub packets: f64,
     /// Calls that brought, gave or fetched them.
     pub calls: f64,
@@ -60,7 +65,8 @@ pub struct Visited {
     pub outputs: usize,
     /// What stands for names in its class's operations.
     pub quantities: Vec<(String, f64)>,
-    /// Bytes of the frames that come here, their FCS included, where they are not those of the whole function.
+    /// Bytes of the frames that come here, their FCS included, where they are not those of the
+    /// whole function.
     pub frame: Option<f64>,
     /// Cycles of the element's own code for all its packets, where they were counted.
     pub cycles: Option<f64>,
@@ -89,8 +95,8 @@ pub struct Visits {
 /// Entries from which on a table is taken for one that flows fill.
 const OF_FLOWS: f64 = 256.0;
 
-/// What was counted in `ctx`. `given` says what came in by which element; `growth` how many times the flows of the
-/// run will come in the end, whose tables are larger by that.
+/// What was counted in `ctx`. `given` says what came in by which element; `growth` how many times
+/// the flows of the run will come in the end, whose tables are larger by that.
 pub fn visits(ctx: &Ctx, given: &[Inflow], growth: f64) -> Visits {
     let packets = given.iter().map(|inflow| inflow.packets).sum::<u64>() as f64;
     let elements = (0..ctx.elements()).map(|element| {
@@ -122,8 +128,8 @@ pub fn visits(ctx: &Ctx, given: &[Inflow], growth: f64) -> Visits {
     }
 }
 
-/// What stands for names in the operations of an element's class: how it is configured and, where the run was studied, what
-/// its packets asked for.
+/// What stands for names in the operations of an element's class: how it is configured and, where
+/// the run was studied, what its packets asked for.
 fn quantities(ctx: &Ctx, element: ElementId, growth: f64) -> Values {
     let grown = |name: &str, count: f64| {
         let of_flows = if count >= OF_FLOWS { growth } else { 1.0 };
@@ -143,7 +149,8 @@ fn quantities(ctx: &Ctx, element: ElementId, growth: f64) -> Values {
     values
 }
 
-/// What came into a live router by its own elements: those that emit without having been given or having fetched.
+/// What came into a live router by its own elements: those that emit without having been given or
+/// having fetched.
 pub fn inflow(ctx: &Ctx) -> Vec<Inflow> {
     let all = (0..ctx.elements()).map(|element| (element, ctx.counters(element)));
     all.filter(|(_, counted)| counted.packets == 0 && counted.pulled == 0)
@@ -156,8 +163,8 @@ pub fn inflow(ctx: &Ctx) -> Vec<Inflow> {
         .collect()
 }
 
-/// What the elements do to a packet that comes in, as often as `visits` says. `known` are numbers that stand for
-/// names whatever the elements say: `routes` of a thought experiment.
+/// What the elements do to a packet that comes in, as often as `visits` says. `known` are numbers
+/// that stand for names whatever the elements say: `routes` of a thought experiment.
 pub fn cost_of(name: &str, visits: &Visits, known: &Values) -> CostOf {
     let (mut steps, mut undeclared) = (Vec::new(), Vec::new());
     for visited in &visits.elements {
@@ -194,8 +201,9 @@ pub fn cost_of(name: &str, visits: &Visits, known: &Values) -> CostOf {
     }
 }
 
-/// Names that stand for something in every class's operations, besides the element's quantities: the bytes of the
-/// frame with its checksum, 1 over the packets of a mean batch, and the element's outputs.
+/// Names that stand for something in every class's operations, besides the element's quantities:
+/// the bytes of the frame with its checksum, 1 over the packets of a mean batch, and the element's
+/// outputs.
 pub const PROVIDED: [&str; 3] = ["frame", "calls", "outputs"];
 
 /// The operations of an element's class with the numbers of the element.

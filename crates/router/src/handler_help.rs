@@ -1,13 +1,15 @@
 //! What handlers are for, in a line each.
 //!
-//! A class may say so itself, in lines `- NAME: text` of a section `# Handlers` at the head of its file. A handler that is called
-//! as a parameter reads or writes that. What many classes have, and what every element has, stands here.
+//! A class may say so itself, in lines `- NAME: text` of a section `# Handlers` at the head of its
+//! file. A handler that is called as a parameter reads or writes that. What many classes have, and
+//! what every element has, stands here.
 
 use crate::elements;
 use crate::engine::{Entry, Handler};
 use crate::script::functions;
 
-/// Handlers whose names mean the same wherever they are. A number at the end of a name stands for an input, output or place.
+/// Handlers whose names mean the same wherever they are. A number at the end of a name stands for
+/// an input, output or place.
 const COMMON: &[(&str, &str)] = &[
     ("name", "the element's name"),
     ("class", "its class"),
@@ -17,7 +19,8 @@ const COMMON: &[(&str, &str)] = &[
     ("scheduled", "whether its task waits for a turn"),
     (
         "tickets",
-        "the share of its task, and of the input of this number: twice the tickets, twice the turns",
+        "the share of its task, and of the input of this number: twice the tickets, \
+         twice the turns",
     ),
     ("home_thread", "the thread that it runs on"),
     ("count", "packets so far"),
@@ -127,6 +130,8 @@ fn help(entry: &'static Entry, handler: &Handler) -> Option<String> {
     let name = handler.name.as_ref();
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let own = elements::doc(entry).section("Handlers").unwrap_or("");
+    // A line that begins with spaces goes on with the one before.
+    let own = own.replace("\n  ", " ");
     let own = own.lines().find_map(|line| {
         let (names, text) = line.strip_prefix("- ")?.split_once(": ")?;
         let mut names = names.split(", ").map(|name| name.trim_matches('`'));
@@ -210,7 +215,8 @@ mod tests {
         host
     }
 
-    /// What is wrong with a configuration. One for which a machine in memory lacks a device is only checked.
+    /// What is wrong with a configuration. One for which a machine in memory lacks a device is only
+    /// checked.
     fn faults(config: &str) -> String {
         let options = lang::Options {
             classes: Some(&BuiltIn),
@@ -268,7 +274,8 @@ mod tests {
         let mut clauses = 0;
         for clause in cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)) {
             let config = format!(
-                "AddressInfo(web 10.0.0.1, lan 10.0.0.0/8); Idle -> IPFilter(allow {clause}, deny all) -> Discard"
+                "AddressInfo(web 10.0.0.1, lan 10.0.0.0/8); Idle \
+                 -> IPFilter(allow {clause}, deny all) -> Discard"
             );
             assert_eq!(faults(&config), "", "{clause}");
             clauses += 1;

@@ -52,7 +52,8 @@ pub trait Socket: Debug + Send {
     }
     /// The descriptor to wait on.
     fn descriptor(&self) -> i32;
-    /// Where it listens or to whom it speaks: `127.0.0.1:7777`. Of datagrams, where the last came from.
+    /// Where it listens or to whom it speaks: `127.0.0.1:7777`. Of datagrams, where the last came
+    /// from.
     fn address(&self) -> String;
 }
 
@@ -92,7 +93,8 @@ pub enum KernelEvent {
         /// The bits of its network.
         prefix: u8,
     },
-    /// Routes may have gone, come or changed of which nothing was told: all there is should be asked for anew soon.
+    /// Routes may have gone, come or changed of which nothing was told: all there is should be
+    /// asked for anew soon.
     Unsettled,
     /// A route of the main table, or of the table of local addresses, came or went.
     Route {
@@ -245,8 +247,8 @@ pub trait Host: Debug + Send {
         0
     }
 
-    /// Sleeps until one of `readable` or `writable` is ready, `timeout_ns` has passed (none: for ever), or a signal has come.
-    /// The ready ones are appended to `ready`.
+    /// Sleeps until one of `readable` or `writable` is ready, `timeout_ns` has passed (none: for
+    /// ever), or a signal has come. The ready ones are appended to `ready`.
     fn wait(
         &mut self,
         readable: &[i32],
@@ -258,10 +260,12 @@ pub trait Host: Debug + Send {
     /// Opens a file to read; `-` is standard input.
     fn open(&mut self, path: &str) -> io::Result<Box<dyn Read + Send>>;
 
-    /// Opens a file to write; `-` is standard output. A write that fails later is told by the host, once for each file.
+    /// Opens a file to write; `-` is standard output. A write that fails later is told by the host,
+    /// once for each file.
     fn create(&mut self, path: &str, append: bool) -> io::Result<Box<dyn Write + Send>>;
 
-    /// The path of `path` in `folder`, where a relative one lies; an error where it leads out of it.
+    /// The path of `path` in `folder`, where a relative one lies; an error where it leads out of
+    /// it.
     fn within(&mut self, folder: &str, path: &str) -> io::Result<String> {
         within(folder, path)
     }
@@ -278,8 +282,9 @@ pub trait Host: Debug + Send {
         None
     }
 
-    /// In simulated time, when one of `readable` or `writable` will be ready next, on the core's clock; where
-    /// the router `polls`, also when a frame will come to a device that is polled. None where nothing will come.
+    /// In simulated time, when one of `readable` or `writable` will be ready next, on the core's
+    /// clock; where the router `polls`, also when a frame will come to a device that is polled.
+    /// None where nothing will come.
     fn next_ready(&mut self, readable: &[i32], writable: &[i32], polls: bool) -> Option<Time> {
         let _ = (readable, writable, polls);
         None
@@ -341,7 +346,8 @@ pub trait Host: Debug + Send {
     /// Watched signals that have come since the last call.
     fn signals(&mut self) -> Vec<i32>;
 
-    /// Watched signals that have come since [`Host::signals`] was called last, a bit for each number; they stay to be asked for.
+    /// Watched signals that have come since [`Host::signals`] was called last, a bit for each
+    /// number; they stay to be asked for.
     fn pending_signals(&mut self) -> u64 {
         0
     }

@@ -32,8 +32,8 @@ pub struct Refused {
     pub lacks: bool,
 }
 
-/// Reads a configuration, checks it, and configures and initializes its elements. With the router come
-/// the warnings; where it cannot run, the errors.
+/// Reads a configuration, checks it, and configures and initializes its elements. With the router
+/// come the warnings; where it cannot run, the errors.
 pub fn load(
     text: &str,
     name: &str,
@@ -64,8 +64,8 @@ pub fn load(
     }
 }
 
-/// Reads a configuration and configures its elements, without touching the machine, whose `names` are asked only:
-/// what is wrong with it.
+/// Reads a configuration and configures its elements, without touching the machine, whose `names`
+/// are asked only: what is wrong with it.
 pub fn check(
     text: &str,
     name: &str,
@@ -146,7 +146,8 @@ pub(crate) mod testing {
     }
 
     impl Run {
-        /// Runs until the driver stops, nothing happens any more, or `seconds` of virtual time are over.
+        /// Runs until the driver stops, nothing happens any more, or `seconds` of virtual time are
+        /// over.
         pub(crate) fn run(&mut self, seconds: f64) -> Progress {
             let until = self.ctx.now() + Timestamp::from_secs_f64(seconds);
             self.ctx.run_until(Some(until))

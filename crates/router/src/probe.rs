@@ -14,7 +14,8 @@ pub(crate) struct Probe {
 pub(crate) type Left = (usize, Vec<u8>);
 
 impl Probe {
-    /// The element of a declaration such as `DecIPTTL(MULTICAST false)`, with `outputs` of its outputs in use.
+    /// The element of a declaration such as `DecIPTTL(MULTICAST false)`, with `outputs` of its
+    /// outputs in use.
     pub(crate) fn new(declaration: &str, outputs: usize) -> Probe {
         let ends: String = (0..outputs)
             .map(|port| format!("x[{port}] -> Idle; "))
@@ -80,7 +81,8 @@ impl Probe {
     }
 }
 
-/// A packet of UDP from 10.0.0.1 port 1000 to 10.0.0.2 port 2000 with `payload`, all checksums right.
+/// A packet of UDP from 10.0.0.1 port 1000 to 10.0.0.2 port 2000 with `payload`, all checksums
+/// right.
 pub(crate) fn udp(ttl: u8, payload: &[u8]) -> Vec<u8> {
     let udp_len = 8 + payload.len();
     let mut packet = vec![

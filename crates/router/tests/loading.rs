@@ -1,7 +1,9 @@
-//! Work grows with a configuration's length, not with its square: loading, names, searches, handlers, replacement, end.
+//! Work grows with a configuration's length, not with its square: loading, names, searches,
+//! handlers, replacement, end.
 //!
-//! The processor time of the thread is compared between a configuration and one four times as long. Work in
-//! proportion gives about 4, work by the square 16; the bound is between them, and the best of three trials counts.
+//! The processor time of the thread is compared between a configuration and one four times as long.
+//! Work in proportion gives about 4, work by the square 16; the bound is between them, and the best
+//! of three trials counts.
 
 use std::fmt::Write;
 use trammel_router::MemoryHost;
@@ -14,7 +16,8 @@ const SHORT: usize = 3_000;
 const LONG: usize = 4 * SHORT;
 const BOUND: f64 = 8.0;
 
-/// Nanoseconds that this thread has run. The kernel counts them when a thread gives way, which a new one has not done yet.
+/// Nanoseconds that this thread has run. The kernel counts them when a thread gives way, which a
+/// new one has not done yet.
 fn thread_ns() -> Option<u64> {
     std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -72,7 +75,8 @@ fn compounds(n: usize) -> String {
     for at in 0..n / 4 {
         writeln!(
             text,
-            "AddressInfo(a{at} 10.0.0.1); Idle -> c{at} :: C({}) -> SetIPAddress(a{at}) -> Discard;",
+            "AddressInfo(a{at} 10.0.0.1); Idle -> c{at} :: C({}) -> SetIPAddress(a{at}) \
+             -> Discard;",
             at % 50 + 1
         )
         .expect("a string grows");

@@ -207,7 +207,10 @@ proptest! {
     }
 
     #[test]
-    fn a_poptrie_of_any_width_agrees_with_both_oracles(steps in steps(clustered()), width in 8..=19_u8) {
+    fn a_poptrie_of_any_width_agrees_with_both_oracles(
+        steps in steps(clustered()),
+        width in 8..=19_u8,
+    ) {
         check(Poptrie::new(width), &steps)?;
     }
 
@@ -217,7 +220,10 @@ proptest! {
     }
 
     #[test]
-    fn a_poptrie_of_ipv6_agrees_with_both_oracles(steps in steps(clustered_wide()), width in 8..=18_u8) {
+    fn a_poptrie_of_ipv6_agrees_with_both_oracles(
+        steps in steps(clustered_wide()),
+        width in 8..=18_u8,
+    ) {
         check(Poptrie::new(width), &steps)?;
     }
 }

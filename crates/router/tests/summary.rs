@@ -341,7 +341,8 @@ fn packets_shorter_than_their_length_have_the_rest_in_an_annotation() {
 
 #[test]
 fn lines_of_the_dump_are_obeyed() {
-    let dump = "!IPSummaryDump 1.0\n!creator \"me\"\n# a comment\n\n!data ip_fragoff\n2+\n!proto udp\n\
+    let dump = "!IPSummaryDump 1.0\n!creator \"me\"\n# a comment\n\n!data ip_fragoff\n2+\n\
+        !proto udp\n\
         !flowid 1.2.3.4 5 6.7.8.9 10\n!contents ip_ttl\n7\n!flowid - - 9.9.9.9 80 T\n!host x\n8\n\
         !proto nonsense\n!flowid 1 2\n9\n";
     let (pool, packets, complaints) = read(dump);
@@ -414,7 +415,8 @@ fn the_head_names_the_fields() {
     let mut out = Vec::new();
     writer.header("a \"b\"", "!host here\n", &mut out);
     writer.note("remark", &mut out);
-    let expected = "!IPSummaryDump 1.3\n!creator \"a \\\"b\\\"\"\n!host here\n!data timestamp timestamp ip_src\n#remark\n";
+    let expected = "!IPSummaryDump 1.3\n!creator \"a \\\"b\\\"\"\n!host here\n\
+        !data timestamp timestamp ip_src\n#remark\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
     let options = writer::Options {
         is_binary: true,
@@ -542,7 +544,8 @@ fn dump_line() -> impl Strategy<Value = String> {
     )
 }
 
-const WHOLE: &str = "timestamp ip_src ip_dst ip_ttl ip_id ip_proto sport dport tcp_seq tcp_flags tcp_opt \
+const WHOLE: &str = "timestamp ip_src ip_dst ip_ttl ip_id ip_proto sport dport tcp_seq tcp_flags \
+    tcp_opt \
     icmp_type icmp_flowid icmp_seq payload";
 
 proptest! {
@@ -601,13 +604,16 @@ proptest! {
         prop_assert!(out.split(' ').count() >= names.len(), "{}", out);
         let names: Vec<_> = names.into_iter().filter(|name| *name != "payload").collect();
         let options = writer::Options { is_binary: true, bad_packets: true, ..Default::default() };
-        Writer::new(fields_of(&names.join(" ")), options).unwrap().packet(&pool[&handle], &mut Vec::new());
+        let writer = Writer::new(fields_of(&names.join(" ")), options);
+        writer.unwrap().packet(&pool[&handle], &mut Vec::new());
     }
 
     /// Whatever the lines, reading ends, and what was made can be written.
     #[test]
     fn lines_that_lie(
-        text in "[-!0-9a-z .{}=^+:;,\"\\\\\n]{0,200}", order in any::<prop::sample::Index>(), binary: bool,
+        text in "[-!0-9a-z .{}=^+:;,\"\\\\\n]{0,200}",
+        order in any::<prop::sample::Index>(),
+        binary: bool,
         more: Vec<u8>,
     ) {
         let names: Vec<_> = fields::all().collect();
@@ -625,20 +631,25 @@ proptest! {
     /// Values that are right each for itself, in every combination.
     #[test]
     fn fields_in_any_combination(
-        order in any::<prop::sample::Index>(), picks in prop::collection::vec(any::<u16>(), 45), checksum: bool,
+        order in any::<prop::sample::Index>(),
+        picks in prop::collection::vec(any::<u16>(), 45),
+        checksum: bool,
     ) {
         const VALUES: &[&str] = &[
-            "-", "0", "5", "60", "255", "65535", "4294967295", "T", "U", "I", "f", "F+", "1.2.3.4", "1:2:3:4:5:6",
-            "0806", "rr{1.2.3.4}+5", "ts{1}++5", "mss5;ts1:2", "sack1-2", "\"payload\"", "\"\"", "unreachable",
+            "-", "0", "5", "60", "255", "65535", "4294967295", "T", "U", "I", "f", "F+", "1.2.3.4",
+            "1:2:3:4:5:6", "0806", "rr{1.2.3.4}+5", "ts{1}++5", "mss5;ts1:2", "sack1-2",
+            "\"payload\"", "\"\"", "unreachable",
             "needfrag", "13",
         ];
         let names: Vec<_> = fields::all().filter(|name| !name.starts_with("payload_md5")).collect();
-        let values: Vec<_> = names.iter().zip(&picks).map(|(_, pick)| VALUES[usize::from(*pick) % VALUES.len()]).collect();
+        let value = |pick: &u16| VALUES[usize::from(*pick) % VALUES.len()];
+        let values: Vec<_> = names.iter().zip(&picks).map(|(_, pick)| value(pick)).collect();
         let turn = order.index(values.len());
         let names = [&names[turn..], &names[..turn]].concat();
         let names = &names[..values.len()];
         let dump = format!("!data {}\n{}\n", names.join(" "), values.join(" "));
-        let (pool, packets, _) = read_with(dump.as_bytes(), reader::Options { checksum, ..Default::default() });
+        let options = reader::Options { checksum, ..Default::default() };
+        let (pool, packets, _) = read_with(dump.as_bytes(), options);
         for packet in &packets {
             line(&pool[packet], &fields::all().collect::<Vec<_>>().join(" "));
         }

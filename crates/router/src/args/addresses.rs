@@ -1,7 +1,9 @@
-//! Addresses and prefixes of IPv4, IPv6 and Ethernet, written out or by name; `Display` prints them.
+//! Addresses and prefixes of IPv4, IPv6 and Ethernet, written out or by name; `Display` prints
+//! them.
 //!
-//! A name may say by a suffix what it stands for: `lan:ip`, `lan:bcast` (the last address of its prefix),
-//! `lan:gw` (its gateway, else the first address), `lan:net`, `lan:ip6`, `lan:ip6net`, `lan:eth`.
+//! A name may say by a suffix what it stands for: `lan:ip`, `lan:bcast` (the last address of its
+//! prefix), `lan:gw` (its gateway, else the first address), `lan:net`, `lan:ip6`, `lan:ip6net`,
+//! `lan:eth`.
 
 use super::Error;
 use super::names::{Named, Names, Space};
@@ -219,8 +221,8 @@ pub fn parse_ip_list(text: &str, names: &dyn Names) -> Result<Vec<Ipv4Addr>, Err
         .collect()
 }
 
-/// `a.b.c.d/length`, `a.b.c.d/mask`, or with fewer parts where the length asks for no more; a name; and,
-/// if `bare`, an address alone, of which all bits count.
+/// `a.b.c.d/length`, `a.b.c.d/mask`, or with fewer parts where the length asks for no more; a name;
+/// and, if `bare`, an address alone, of which all bits count.
 pub fn parse_ip_prefix(text: &str, bare: bool, names: &dyn Names) -> Result<IpPrefix, Error> {
     slashed(text, names)
         .or_else(|| {
@@ -484,7 +486,14 @@ mod tests {
         }
 
         #[test]
-        fn what_is_printed_reads_back(a: u32, m: u32, six: u128, low: bool, len in 0_u8..=128, e: [u8; 6]) {
+        fn what_is_printed_reads_back(
+            a: u32,
+            m: u32,
+            six: u128,
+            low: bool,
+            len in 0_u8..=128,
+            e: [u8; 6],
+        ) {
             let address = Ipv4Addr::from_bits(a);
             prop_assert_eq!(parse_ip(&address.to_string(), &BuiltIn), Ok(address));
             let odd = IpPrefix { address, mask: Ipv4Addr::from_bits(m) };
@@ -495,7 +504,10 @@ mod tests {
             prop_assert_eq!(parse_ip6(&unparse_ip6(address), &BuiltIn), Ok(address));
             let prefix = Ip6Prefix { address, len };
             prop_assert_eq!(parse_ip6_prefix(&prefix.to_string(), false, &BuiltIn), Ok(prefix));
-            prop_assert_eq!(parse_ether(&EtherAddress(e).to_string(), &BuiltIn), Ok(EtherAddress(e)));
+            prop_assert_eq!(
+                parse_ether(&EtherAddress(e).to_string(), &BuiltIn),
+                Ok(EtherAddress(e))
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Names that a configuration defines, by `AddressInfo` and `PortInfo`, and as one element sees them.
+//! Names that a configuration defines, by `AddressInfo` and `PortInfo`, and as one element sees
+//! them.
 
 use super::addresses::{parse_ether, parse_ip, parse_ip_prefix, parse_ip6, parse_ip6_prefix};
 use super::machine_names::Machine;
@@ -148,7 +149,8 @@ pub(crate) fn address_info(
     }
 }
 
-/// What an argument of `PortInfo` defines: a line as in a table of services, `NAME PORT[/PROTOCOL] [NAMES]`.
+/// What an argument of `PortInfo` defines: a line as in a table of services,
+/// `NAME PORT[/PROTOCOL] [NAMES]`.
 pub(crate) fn port_info(
     argument: &str,
     names: &dyn Names,

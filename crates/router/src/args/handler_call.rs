@@ -3,7 +3,8 @@
 use super::Error;
 use super::text::{parse_text, take_word};
 
-/// `element.handler argument`, as it is written: which element is meant depends on what handlers there are.
+/// `element.handler argument`, as it is written: which element is meant depends on what handlers
+/// there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HandlerCall {
     /// What stands before the first point; `Some("")` for the router's own, `None` without a point.

@@ -1,7 +1,9 @@
-//! Names that the machine knows: its interfaces for their addresses, services for ports, protocols for numbers.
+//! Names that the machine knows: its interfaces for their addresses, services for ports, protocols
+//! for numbers.
 //!
-//! They come after those that a configuration defines, and before the built-in ones, but for protocols, after them: `eth0`, `eth0:ip`, `eth0/24`,
-//! `eth0:bcast`, `eth0:gw`, `eth0:eth`, `eth0:ip6`, and the tables of services(5) and protocols(5).
+//! They come after those that a configuration defines, and before the built-in ones, but for
+//! protocols, after them: `eth0`, `eth0:ip`, `eth0/24`, `eth0:bcast`, `eth0:gw`, `eth0:eth`,
+//! `eth0:ip6`, and the tables of services(5) and protocols(5).
 
 use super::Kind;
 use super::addresses::{EtherAddress, Ip6Prefix, IpPrefix, parse_ip, parse_ip_prefix};
@@ -139,7 +141,8 @@ fn is_link_local(address: Ipv6Addr) -> bool {
     address.segments()[0] & 0xffc0 == 0xfe80
 }
 
-/// What to say of a name, given for a value of `kind`, that nobody knows; nothing where the text is no name.
+/// What to say of a name, given for a value of `kind`, that nobody knows; nothing where the text is
+/// no name.
 pub(crate) fn unknown_name(kind: Kind, text: &str, names: &dyn Names) -> Option<String> {
     let what = match kind {
         Kind::Ip | Kind::IpList | Kind::Prefix | Kind::PrefixOrIp => "IPv4 address",
@@ -260,7 +263,11 @@ mod tests {
         }
 
         fn services(&self) -> Option<String> {
-            Some("# ports\nhttp 8080/tcp www2 # the web\nodd x/tcp\nbig 70000/udp\nsvc 7/udp\nsvc 8/tcp".into())
+            Some(
+                "# ports\nhttp 8080/tcp www2 # the web\nodd x/tcp\nbig 70000/udp\nsvc 7/udp\n\
+                 svc 8/tcp"
+                    .into(),
+            )
         }
 
         fn protocols(&self) -> Option<String> {

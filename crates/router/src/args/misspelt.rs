@@ -1,8 +1,8 @@
 //! Keywords that a class does not have: what was meant, and what is wrong besides.
 //!
-//! An argument with a keyword that nobody knows is taken for one without a keyword, and then pushes the others out
-//! of their places: each of them would be called wrong. So where a configuration is refused, such arguments are
-//! told first, and only what is wrong without them is told besides.
+//! An argument with a keyword that nobody knows is taken for one without a keyword, and then pushes
+//! the others out of their places: each of them would be called wrong. So where a configuration is
+//! refused, such arguments are told first, and only what is wrong without them is told besides.
 
 use super::names::Names;
 use super::resolve::{Args, Waiting};
@@ -20,8 +20,8 @@ pub(crate) struct Misspelt<'a> {
     pub meant: Option<&'static str>,
 }
 
-/// The arguments among `given` whose keyword no parameter has: those that are near to one of a parameter, and,
-/// where every argument must be a parameter's, all that look like a keyword.
+/// The arguments among `given` whose keyword no parameter has: those that are near to one of a
+/// parameter, and, where every argument must be a parameter's, all that look like a keyword.
 pub(crate) fn misspelt<'a>(params: &[Param], given: &'a [String]) -> Vec<Misspelt<'a>> {
     let is_rest = |param: &&Param| matches!(param.need, Need::Rest | Need::KeywordRest);
     if params.iter().any(|param| param.need == Need::KeywordRest) {
@@ -146,7 +146,8 @@ mod tests {
         ] {
             let class = config.split('(').next().expect("a class");
             let expected = format!(
-                "config:1: While configuring 'x :: {class}':\nconfig:1:   {said}\nRouter could not be initialized!\n"
+                "config:1: While configuring 'x :: {class}':\nconfig:1:   {said}\n\
+                 Router could not be initialized!\n"
             );
             let told = errors(&format!("Idle -> x :: {config} -> Discard"));
             assert_eq!(
@@ -173,8 +174,8 @@ mod tests {
         assert_eq!(misspelt(params, &["10.0.0.1 10.0.0.2".to_owned()]), []);
     }
 
-    /// Every keyword of every class, with two letters exchanged, is told as unknown with the right one proposed,
-    /// and underlined.
+    /// Every keyword of every class, with two letters exchanged, is told as unknown with the right
+    /// one proposed, and underlined.
     #[test]
     fn every_class_proposes_the_keyword_that_was_meant() {
         for entry in elements::all() {

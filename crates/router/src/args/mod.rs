@@ -1,10 +1,11 @@
 //! The arguments of elements: their types, and how a configuration string is resolved by a table.
 //!
 //! An element lists its parameters as a static table of [`Param`]; [`Args::resolve`] reads a
-//! configuration string against it and gives [`Value`]s by name or errors in Click's words. The pieces
-//! beneath are plain functions, a file for each group of types, for elements whose arguments have a form
-//! of their own (routes, rules, patterns) and for handlers: `numbers::parse_int`,
-//! `addresses::parse_ip_prefix`. What is printed by `unparse_*` or `Display` reads back as the same value.
+//! configuration string against it and gives [`Value`]s by name or errors in Click's words. The
+//! pieces beneath are plain functions, a file for each group of types, for elements whose arguments
+//! have a form of their own (routes, rules, patterns) and for handlers: `numbers::parse_int`,
+//! `addresses::parse_ip_prefix`. What is printed by `unparse_*` or `Display` reads back as the same
+//! value.
 
 pub mod addresses;
 pub(crate) mod annotations;

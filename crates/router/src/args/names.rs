@@ -1,8 +1,8 @@
 //! Names of addresses, ports and protocols: what they are names of, and who is asked.
 //!
-//! A name is first looked for among the definitions of the compound that the element lies in, then of those
-//! around it, then among those that the machine knows, then among the `well_known` ones.
-//! A number is always its own name.
+//! A name is first looked for among the definitions of the compound that the element lies in, then
+//! of those around it, then among those that the machine knows, then among the `well_known` ones. A
+//! number is always its own name.
 
 use super::addresses::{EtherAddress, Ip6Prefix, IpPrefix};
 use super::numbers::{parse_int, parse_uint};

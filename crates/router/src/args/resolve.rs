@@ -1,9 +1,10 @@
 //! Arguments against a table of parameters: which argument is whose, and the values by name.
 //!
-//! An argument may be a keyword's if an identifier and a space begin it (`LIMIT 10`). Parameters take theirs
-//! in the order of the table: the last one with their keyword; if they have a place, also the first argument
-//! not yet taken, provided that it has no keyword or the parameter is mandatory and was not given by keyword.
-//! The places end at the first argument that was taken by keyword.
+//! An argument may be a keyword's if an identifier and a space begin it (`LIMIT 10`). Parameters
+//! take theirs in the order of the table: the last one with their keyword; if they have a place,
+//! also the first argument not yet taken, provided that it has no keyword or the parameter is
+//! mandatory and was not given by keyword. The places end at the first argument that was taken by
+//! keyword.
 
 use super::addresses::{EtherAddress, Ip6Prefix, IpPrefix};
 use super::annotations::AnnoField;
@@ -20,9 +21,9 @@ use trammel_packet::timestamp::Timestamp;
 
 /// The arguments of an element, by the names of its parameters.
 ///
-/// Asking for a parameter that the table has not, or for another type than it has there, is a mistake in
-/// the element and panics whatever the configuration is. A parameter without a value and without a default
-/// is zero, empty or false; `opt_` tells it apart.
+/// Asking for a parameter that the table has not, or for another type than it has there, is a
+/// mistake in the element and panics whatever the configuration is. A parameter without a value and
+/// without a default is zero, empty or false; `opt_` tells it apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Args {
     resolved: Vec<Resolved>,
@@ -236,8 +237,8 @@ impl Args {
         !self.find(name).given.is_empty()
     }
 
-    /// Where among all arguments that stands which `said` is about: one that it names by its number, by its keyword or
-    /// by its words.
+    /// Where among all arguments that stands which `said` is about: one that it names by its
+    /// number, by its keyword or by its words.
     pub fn place_of(&self, said: &Diagnostic) -> Option<usize> {
         let rest = |at: usize| self.rest_places.get(at).copied();
         match said.about {
@@ -330,7 +331,8 @@ pub(crate) fn check_table(params: &[Param]) -> Vec<String> {
     wrong
 }
 
-/// For each type of values: `get`, the value or its default, and `opt`, `None` where it was not given.
+/// For each type of values: `get`, the value or its default, and `opt`, `None` where it was not
+/// given.
 macro_rules! getters {
     ($($get:ident $opt:ident $variant:ident $what:literal $out:ty: $from:expr;)*) => {
         impl Args {

@@ -1,4 +1,5 @@
-//! Where an element writes an address, and which: `[ADDR,] OFFSET`, the offset a number, `src` or `dst`.
+//! Where an element writes an address, and which: `[ADDR,] OFFSET`, the offset a number, `src` or
+//! `dst`.
 
 use crate::args::numbers::parse_uint;
 use crate::args::{Args, Error, Kind, Need, Param};
@@ -28,8 +29,8 @@ impl Default for Place {
     }
 }
 
-/// The address that is given, if one is, as `parse` reads it, and the place; `header` is where the network
-/// header has its source and its destination.
+/// The address that is given, if one is, as `parse` reads it, and the place; `header` is where the
+/// network header has its source and its destination.
 pub(crate) fn read<A>(
     args: &Args,
     parse: impl Fn(&str) -> Result<A, Error>,

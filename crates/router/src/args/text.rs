@@ -1,8 +1,9 @@
 //! Configuration strings: arguments, words, quotes, comments; strings and words.
 //!
-//! A comment counts as a space, but not between quotes. `'…'` is literal; in `"…"` a backslash escapes as in
-//! C; `\<48 65>` is bytes, in double quotes and outside quotes. Nothing here fails: what is not closed runs to
-//! the end. All that is looked for is ASCII, so places between such bytes are places between characters.
+//! A comment counts as a space, but not between quotes. `'…'` is literal; in `"…"` a backslash
+//! escapes as in C; `\<48 65>` is bytes, in double quotes and outside quotes. Nothing here fails:
+//! what is not closed runs to the end. All that is looked for is ASCII, so places between such
+//! bytes are places between characters.
 
 use super::Error;
 use std::fmt::Write;
@@ -89,8 +90,8 @@ pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The text from `from` up to a comma, if commas end it, without spaces at its ends, a space for each
-/// comment; where it is, and where what ended it.
+/// The text from `from` up to a comma, if commas end it, without spaces at its ends, a space for
+/// each comment; where it is, and where what ended it.
 fn argument(text: &str, from: usize, comma_ends: bool) -> (String, Range<usize>, usize) {
     let bytes = text.as_bytes();
     let mut out = String::new();
@@ -123,7 +124,8 @@ pub fn uncomment(text: &str) -> String {
     argument(text, 0, false).0
 }
 
-/// The arguments of a configuration string: split at commas, comments removed, an empty last one dropped.
+/// The arguments of a configuration string: split at commas, comments removed, an empty last one
+/// dropped.
 pub fn split_args(text: &str) -> Vec<String> {
     placed_args(text).into_iter().map(|(one, _)| one).collect()
 }
@@ -254,7 +256,8 @@ pub fn unquote_bytes(text: &str) -> Vec<u8> {
     out
 }
 
-/// `text` with one level of quotes removed; bytes that are no UTF-8 become the replacement character.
+/// `text` with one level of quotes removed; bytes that are no UTF-8 become the replacement
+/// character.
 pub fn unquote(text: &str) -> String {
     String::from_utf8(unquote_bytes(text))
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
@@ -416,6 +419,9 @@ mod tests {
         assert_eq!(parse_filename("''", None), Err(Error::Malformed));
     }
 
+    /// Pieces of letters, slashes and spaces, with what may part arguments between them.
+    const ARGUMENTS: &str = "([abé/ ]{0,5}(, ?|/\\*,\\*/|'[, ]*')){0,5}x";
+
     proptest! {
         #[test]
         fn no_text_panics(text in "[\\\\<>'\"/*, \n\r\t.~x0-9é]{0,40}|\\PC{0,20}") {
@@ -430,7 +436,7 @@ mod tests {
         }
 
         #[test]
-        fn arguments_joined_split_into_the_same(text in "([abé/ ]{0,5}(, ?|/\\*,\\*/|'[, ]*')){0,5}x") {
+        fn arguments_joined_split_into_the_same(text in ARGUMENTS) {
             let once = split_args(&text);
             // An empty last argument cannot be written.
             prop_assume!(once.last().is_none_or(|last| !last.is_empty()));

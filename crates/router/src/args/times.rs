@@ -1,7 +1,7 @@
 //! Lengths of time and rates: numbers with units, and how handlers print them.
 //!
-//! Every value is exact and rounded once. Click multiplies fractions of minutes, hours and days within 32 bits:
-//! its `0.0906 m` is 1.141 s; here it is 5.436 s.
+//! Every value is exact and rounded once. Click multiplies fractions of minutes, hours and days
+//! within 32 bits: its `0.0906 m` is 1.141 s; here it is 5.436 s.
 
 use super::Error;
 use super::numbers::{Decimal, point};
@@ -95,7 +95,8 @@ fn nanoseconds(text: &str, signed: bool) -> Result<Timestamp, Error> {
     Ok(Timestamp(if negative { -size } else { size }))
 }
 
-/// A length of time in units of 10 to the minus `digits` seconds, rounded half upwards, within 32 bits.
+/// A length of time in units of 10 to the minus `digits` seconds, rounded half upwards, within 32
+/// bits.
 pub(crate) fn parse_seconds_in(text: &str, digits: u8) -> Result<u32, Error> {
     let (_, value) = scaled(text, SECONDS, SECOND_PREFIXES, false, i64::from(digits))?;
     u32::try_from(value).map_err(|_| Error::OutOfRange)
@@ -143,7 +144,8 @@ pub(crate) fn unparse_microseconds(us: u64) -> String {
     }
 }
 
-/// Prints a rate given in bytes a second: `8kbps`, `1.5Mbps`, `2Gbps`; from 2^29 on, `536.870912MBps`.
+/// Prints a rate given in bytes a second: `8kbps`, `1.5Mbps`, `2Gbps`; from 2^29 on,
+/// `536.870912MBps`.
 pub(crate) fn unparse_bandwidth(bytes_per_second: u64) -> String {
     let (bytes, bits) = (
         u128::from(bytes_per_second),
@@ -238,7 +240,10 @@ mod tests {
             prop_assert_eq!(parse_timestamp(&unparse_interval(Timestamp(ns))), Ok(Timestamp(ns)));
             let interval = unparse_interval(Timestamp(i64::from(short)));
             prop_assert_eq!(parse_seconds(&interval), Ok(Timestamp(i64::from(short))));
-            prop_assert_eq!(parse_seconds_in(&unparse_microseconds(u64::from(short)), 6), Ok(short));
+            prop_assert_eq!(
+                parse_seconds_in(&unparse_microseconds(u64::from(short)), 6),
+                Ok(short)
+            );
             prop_assert_eq!(parse_bandwidth(&unparse_bandwidth(rate)), Ok(rate));
         }
     }

@@ -1,7 +1,7 @@
 //! Numbers with names that everyone knows: protocols, ports, ICMP messages, Ethernet types.
 //!
-//! Where a number has several names the first is the one to print. The lists are Click's words, then
-//! those that the Internet's registries have.
+//! Where a number has several names the first is the one to print. The lists are Click's words,
+//! then those that the Internet's registries have.
 
 use super::names::{Space, TCP, UDP};
 

@@ -1,9 +1,9 @@
 //! Whole batches: the first table of the graph asked in a loop of its own.
 //!
-//! Most packets of most rule sets are decided by the first table. What the loop needs of it stays in
-//! registers, and where all that the rules ask lies near the start of the data, as byte patterns do, one
-//! comparison stands for all bounds. A packet that leads to further tables, or is shorter than that, goes
-//! the way of single packets.
+//! Most packets of most rule sets are decided by the first table. What the loop needs of it stays
+//! in registers, and where all that the rules ask lies near the start of the data, as byte patterns
+//! do, one comparison stands for all bounds. A packet that leads to further tables, or is shorter
+//! than that, goes the way of single packets.
 
 use super::Program;
 use super::compile::{OUTPUT, Target};
@@ -18,7 +18,8 @@ use trammel_packet::pool::Pool;
 const NEAR: usize = 64;
 
 impl Program {
-    /// The outputs of the packets of a batch, in order; [`Program::DROPPED`] or [`Program::DENIED`] where one is dropped.
+    /// The outputs of the packets of a batch, in order; [`Program::DROPPED`] or [`Program::DENIED`]
+    /// where one is dropped.
     #[inline]
     pub fn classify_batch(&self, pool: &Pool, batch: &Packets, outputs: &mut [u32; CAPACITY]) {
         match self.machine.op(self.whole) {

@@ -1,7 +1,9 @@
-//! One clause of a filter, `src tcp port & 0xff >= 8`: its parts, checked, and the tests it stands for.
+//! One clause of a filter, `src tcp port & 0xff >= 8`: its parts, checked, and the tests it stands
+//! for.
 //!
-//! Ports, TCP's flags and window, ICMP's type and bytes of a transport header are asked of the first
-//! fragment of a packet of the protocol, whatever the relation: `tcp port != 5` is false for UDP.
+//! Ports, TCP's flags and window, ICMP's type and bytes of a transport header are asked of the
+//! first fragment of a packet of the protocol, whatever the relation: `tcp port != 5` is false for
+//! UDP.
 
 use super::expr::{Arena, Base, Expr, Relation, Test, Word};
 use super::names::{TCP_OR_UDP, TRANSP};
@@ -387,8 +389,8 @@ impl Clause {
         match mask {
             None => {}
             Some(Mask::Address(mask)) => self.mask = mask,
-            // Click keeps addresses in the network's order and numbers in the machine's, which with it is
-            // the opposite.
+            // Click keeps addresses in the network's order and numbers in the machine's, which with
+            // it is the opposite.
             Some(Mask::Int(mask)) => self.mask = mask.swap_bytes(),
             Some(Mask::Ether(_)) => return Err(self.wrong("bad mask")),
         }
@@ -557,7 +559,8 @@ impl Clause {
         }
     }
 
-    /// The Ethernet address at `at` of the link header. Words are aligned with the header that follows.
+    /// The Ethernet address at `at` of the link header. Words are aligned with the header that
+    /// follows.
     fn ether_at(&self, at: i32) -> Vec<Test> {
         let word = |first: i32| {
             let byte = |bytes: &[u8; 6], i: i32| {

@@ -1,18 +1,19 @@
 //! From rules to a decision graph.
 //!
-//! What is still to decide is a *state*: the rules that may yet match, in order, each with what is left to
-//! ask of it. From a state the compiler picks the word that divides the rules best, makes a branch for
-//! each of its values, and in each branch strikes out what is then known; equal states are one node. The
-//! word that divides best is the one whose worst branch keeps the fewest rules, as in HiCuts (Gupta and
-//! McKeown, 1999), but with values and thresholds in the place of equal cuts.
+//! What is still to decide is a *state*: the rules that may yet match, in order, each with what is
+//! left to ask of it. From a state the compiler picks the word that divides the rules best, makes a
+//! branch for each of its values, and in each branch strikes out what is then known; equal states
+//! are one node. The word that divides best is the one whose worst branch keeps the fewest rules,
+//! as in HiCuts (Gupta and McKeown, 1999), but with values and thresholds in the place of equal
+//! cuts.
 //!
 //! ```text
 //! 19 × `udp && dst host 10.1.i.2 && dst port 1000+i`:
 //!   switch on the destination (19 values) → verify protocol, fragment and port at once → output
 //! ```
-//! Rules that overlap in many ways could need very many states. Work is therefore counted, and where a
-//! budget is spent the graph is given up for bit vectors of the fields (`vectors`), whose size is that of
-//! the rules.
+//! Rules that overlap in many ways could need very many states. Work is therefore counted, and
+//! where a budget is spent the graph is given up for bit vectors of the fields (`vectors`), whose
+//! size is that of the rules.
 
 use super::expr::{Arena, Base, Expr, Fact, Relation, Shape, Test, Word};
 use super::quick_hash::{QuickMap, QuickSet};
@@ -58,8 +59,8 @@ pub(crate) enum Step {
         thresholds: Vec<u32>,
         targets: Vec<Target>,
     },
-    /// Which is the first of these rules that has all its bits, and whose check leads to [`HOLDS`]? Of each
-    /// rule its check, and where it leads.
+    /// Which is the first of these rules that has all its bits, and whose check leads to [`HOLDS`]?
+    /// Of each rule its check, and where it leads.
     Many {
         vectors: Arc<Vectors>,
         rules: Vec<(Target, Target)>,
@@ -109,7 +110,8 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Makes the nodes that decide these rules, of packets that have at least `needs` bytes from each base.
+    /// Makes the nodes that decide these rules, of packets that have at least `needs` bytes from
+    /// each base.
     pub(crate) fn root(&mut self, rules: &[(Expr, Target)], needs: &[(Base, u32)]) -> Target {
         let mut state = rules.to_vec();
         for &(base, bytes) in needs {
@@ -231,8 +233,9 @@ impl<'a> Compiler<'a> {
         Some(target)
     }
 
-    /// A test that the one rule needs that does not do what is done without it: where that rule fails, the
-    /// others do not matter. So a firewall that allows one thing looks for this thing first.
+    /// A test that the one rule needs that does not do what is done without it: where that rule
+    /// fails, the others do not matter. So a firewall that allows one thing looks for this thing
+    /// first.
     fn decisive(&self, state: &[(Expr, Target)]) -> Option<Test> {
         let (&(_, rest), rules) = state.split_last()?;
         let mut others = rules.iter().filter(|&&(_, output)| output != rest);

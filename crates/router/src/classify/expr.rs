@@ -1,14 +1,15 @@
 //! Boolean expressions over tests of packet bytes: what both rule languages become.
 //!
-//! Expressions are kept once each (equal ones have equal numbers), so that two sets of rules are the same
-//! exactly where their numbers are. A test reads an unaligned word of four bytes in the network's order:
+//! Expressions are kept once each (equal ones have equal numbers), so that two sets of rules are
+//! the same exactly where their numbers are. A test reads an unaligned word of four bytes in the
+//! network's order:
 //!
 //! ```text
 //! Equal:   word & mask == value        Greater: word & mask > value
 //! ```
-//! **Short packets.** A test whose bytes are not all there is false, whatever its relation (`!=` and `<=`
-//! too); only `not` makes true of that. So each test stands beside a test of the length, itself a word
-//! (of [`Base::Length`]), and the tests themselves may read what they like.
+//! **Short packets.** A test whose bytes are not all there is false, whatever its relation (`!=`
+//! and `<=` too); only `not` makes true of that. So each test stands beside a test of the length,
+//! itself a word (of [`Base::Length`]), and the tests themselves may read what they like.
 
 use super::quick_hash::{QuickMap, QuickSet};
 use std::collections::BTreeSet;
@@ -358,7 +359,8 @@ impl Arena {
         self.words[expr.0 as usize].as_deref().expect("made above")
     }
 
-    /// What is left of an expression once `fact` is known of `word`. `done` remembers for this fact alone.
+    /// What is left of an expression once `fact` is known of `word`. `done` remembers for this fact
+    /// alone.
     pub(crate) fn given(
         &mut self,
         expr: Expr,
@@ -429,8 +431,8 @@ impl Arena {
         }
     }
 
-    /// The tests without which the expression is false, those of its outermost `and`, and whether it is
-    /// their opposite that must hold.
+    /// The tests without which the expression is false, those of its outermost `and`, and whether
+    /// it is their opposite that must hold.
     pub(crate) fn necessary(&self, expr: Expr) -> impl Iterator<Item = (&Test, bool)> {
         let parts: &[Expr] = match self.shape(expr) {
             Shape::And(parts) => parts,

@@ -5,7 +5,8 @@ use super::expr::{BASES, Base, Word};
 /// A packet as the graph sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'a> {
-    /// All bytes, from before the first header on; what lies behind the packet's end does not matter.
+    /// All bytes, from before the first header on; what lies behind the packet's end does not
+    /// matter.
     pub(crate) bytes: &'a [u8],
     /// Where the packet ends.
     pub(crate) end: u32,

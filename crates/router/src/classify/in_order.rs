@@ -1,14 +1,16 @@
-//! The tests of rules one after the other, for people to read: what a rule set asks in the order it is written.
+//! The tests of rules one after the other, for people to read: what a rule set asks in the order it
+//! is written.
 //!
-//! Each rule becomes a chain of tests in which the first that fails leads to the next rule. A way past a
-//! test whose answer is known on all paths that lead there goes to where they all go on; a test that nothing
-//! leads to is left out; tests of one word that stand in a row and go astray alike are one.
+//! Each rule becomes a chain of tests in which the first that fails leads to the next rule. A way
+//! past a test whose answer is known on all paths that lead there goes to where they all go on; a
+//! test that nothing leads to is left out; tests of one word that stand in a row and go astray
+//! alike are one.
 //!
 //! ```text
 //! tcp and port 5, tcp and port 6:   tcp? ─yes→ port 5? ─no→ (tcp? is known) port 6?
 //! ```
-//! These steps decide as the rules do, of packets that have the bytes asked of. They are not what runs, which
-//! asks in another order and of several words at once.
+//! These steps decide as the rules do, of packets that have the bytes asked of. They are not what
+//! runs, which asks in another order and of several words at once.
 
 use super::compile::{DROP, OUTPUT, Target};
 use super::expr::{Arena, Base, Expr, Relation, Shape, Test, Word};
@@ -26,7 +28,8 @@ pub(crate) struct Step {
     pub(crate) test: Test,
     pub(crate) yes: Target,
     pub(crate) no: Target,
-    /// A packet without these bytes, those of the first test where they are of two, goes where a yes leads.
+    /// A packet without these bytes, those of the first test where they are of two, goes where a
+    /// yes leads.
     pub(crate) is_short_yes: bool,
 }
 
@@ -169,8 +172,8 @@ pub(crate) fn steps(arena: &Arena, rules: &[(Expr, Target)]) -> (Vec<Step>, Targ
     keep_reached(&steps, root)
 }
 
-/// The steps that ask `expr`, made from its end; `short` is where a packet goes that is too short for the
-/// first of them, where that is known.
+/// The steps that ask `expr`, made from its end; `short` is where a packet goes that is too short
+/// for the first of them, where that is known.
 fn chain(
     arena: &Arena,
     steps: &mut Vec<Step>,
@@ -219,8 +222,8 @@ fn chain(
     }
 }
 
-/// The test of equality that is the opposite of `word & mask > value`, where only ones are below: more than
-/// 1023 is to have a bit of the upper ones.
+/// The test of equality that is the opposite of `word & mask > value`, where only ones are below:
+/// more than 1023 is to have a bit of the upper ones.
 fn without_order(test: &Test) -> Option<Test> {
     let below = u32::MAX
         .checked_shr(test.value.leading_zeros())

@@ -7,12 +7,12 @@
 //! factor     := (not | !) factor | ( expression ) | true | false | clause
 //! clause     := qualifier* [ '[' position [: length] ']' ] [& mask] [relation] [value]
 //! ```
-//! A clause may leave out what its value tells (`syn`, `www`, `10.0.0.0/8`) and what the clause before has
-//! said (`src port 80 or 81`).
+//! A clause may leave out what its value tells (`syn`, `www`, `10.0.0.0/8`) and what the clause
+//! before has said (`src port 80 or 81`).
 //!
-//! Differs from Click: an order under a mask with gaps (`port & 4 >= 2`) compares the masked number, where
-//! Click 2.1 errs. A field that a packet has only in part makes its clause false; Click decides some orders
-//! by the part.
+//! Differs from Click: an order under a mask with gaps (`port & 4 >= 2`) compares the masked
+//! number, where Click 2.1 errs. A field that a packet has only in part makes its clause false;
+//! Click decides some orders by the part.
 
 use super::clause::{Clause, Data, Ends, Faults, Field, Header, Kind, Mask, Order, protocol_text};
 use super::expr::{Arena, Expr};
@@ -605,22 +605,22 @@ mod tests {
             (
                 "port tcp > foo",
                 "dangling operator near 'foo'|'port': value missing|\
-                empty term near 'foo'|garbage after expression at 'foo'",
+                 empty term near 'foo'|garbage after expression at 'foo'",
             ),
             (
                 "ip[3:5] 1",
                 "LEN in '[POS:LEN]' out of range, should be between 1 and 4|\
-                specify header field or 'port'",
+                 specify header field or 'port'",
             ),
             (
                 "ip[2:4] 1",
                 "field [2:4] does not fit in a single word|\
-                specify header field or 'port'",
+                 specify header field or 'port'",
             ),
             (
                 "ip[a] 3",
                 "syntax error after '[', expected '[POS]' or '[POS:LEN]'|\
-                specify header field or 'port'",
+                 specify header field or 'port'",
             ),
             ("(", "missing expression|missing expression after '('"),
             ("!", "missing expression after '!'"),
@@ -632,7 +632,7 @@ mod tests {
             (
                 "echo",
                 "'<none>  echo' is ambiguous; try 'port  echo', 'port  echo', \
-                'icmp type  echo'",
+                 'icmp type  echo'",
             ),
             (
                 "type syn",

@@ -3,10 +3,11 @@
 //! ```text
 //!  0 264/00110000%00ff0000  yes->step 1  no->[X]
 //! ```
-//! The list shows the rules' tests in order (`in_order`), not the graph that runs. A step compares four bytes of the packet, under a mask, with a value. Offsets count from the data; in
-//! filters from two bytes before the link header, plus 256 from the network header, plus 512 from the
-//! transport header. `[1]` is an output, `[X]` none. A packet too short for a step goes on as if the answer were
-//! no, or yes where it says `short->yes`.
+//! The list shows the rules' tests in order (`in_order`), not the graph that runs. A step compares
+//! four bytes of the packet, under a mask, with a value. Offsets count from the data; in filters
+//! from two bytes before the link header, plus 256 from the network header, plus 512 from the
+//! transport header. `[1]` is an output, `[X]` none. A packet too short for a step goes on as if
+//! the answer were no, or yes where it says `short->yes`.
 
 use super::compile::{DROP, OUTPUT, Target};
 use super::expr::{Base, Relation, Word};

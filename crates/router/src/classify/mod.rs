@@ -1,9 +1,10 @@
 //! Rule sets compiled at load: which output does a packet leave by?
 //!
-//! Two languages, byte patterns (`pattern`) and filters (`language`, its clauses in `clause`), become the
-//! same expressions over tests of words (`expr`); `compile` makes a decision graph of all rules together, or
-//! `vectors` where they overlap too much for one; `run` follows it, and `batches` for many packets. The first
-//! rule that matches decides; without one the packet is dropped.
+//! Two languages, byte patterns (`pattern`) and filters (`language`, its clauses in `clause`),
+//! become the same expressions over tests of words (`expr`); `compile` makes a decision graph of
+//! all rules together, or `vectors` where they overlap too much for one; `run` follows it, and
+//! `batches` for many packets. The first rule that matches decides; without one the packet is
+//! dropped.
 //!
 //! ```
 //! use trammel_router::classify::Program;
@@ -52,8 +53,8 @@ pub enum Action {
 /// The bases that one language names: patterns the data, filters three headers.
 const MOST_BASES: usize = 3;
 
-/// Looks at a rule that a decision graph may cost: half a second, and what rules that do not overlap
-/// need however many they are.
+/// Looks at a rule that a decision graph may cost: half a second, and what rules that do not
+/// overlap need however many they are.
 const LEAST_BUDGET: usize = 3_000_000;
 const BUDGET_A_RULE: usize = 64;
 
@@ -64,7 +65,8 @@ pub struct Program {
     /// Where to start with a packet that has all bytes that the rules ask of, and with any other.
     whole: Target,
     short: Target,
-    /// How many bytes the rules ask of from each base that they name; one is repeated where fewer are named.
+    /// How many bytes the rules ask of from each base that they name; one is repeated where fewer
+    /// are named.
     needs: [(Base, u32); MOST_BASES],
     outputs: BTreeSet<Target>,
     rules: usize,
@@ -92,8 +94,8 @@ impl Program {
         Rules::of_filters(rules, names, &mut said).program(said)
     }
 
-    /// IPFilter's arguments, quotes removed: `allow`, `deny`, `drop` or an output below `outputs`, then a
-    /// filter.
+    /// IPFilter's arguments, quotes removed: `allow`, `deny`, `drop` or an output below `outputs`,
+    /// then a filter.
     pub fn filter(
         arguments: &[String],
         outputs: usize,
@@ -165,14 +167,14 @@ impl Program {
         self.machine.run(self.short, frame)
     }
 
-    /// The rules' tests as a list of steps for people, in the order of the rules. It decides as the program
-    /// does, which itself asks in another order and of several words at once.
+    /// The rules' tests as a list of steps for people, in the order of the rules. It decides as the
+    /// program does, which itself asks in another order and of several words at once.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Fields loaded and compared, and branches taken, for a packet that has all bytes that the rules ask of, if
-    /// every branch of a step is as likely as every other.
+    /// Fields loaded and compared, and branches taken, for a packet that has all bytes that the
+    /// rules ask of, if every branch of a step is as likely as every other.
     pub fn steps(&self) -> f64 {
         self.machine.expected_steps(self.whole)
     }

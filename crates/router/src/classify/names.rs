@@ -55,7 +55,8 @@ impl Names for Usual {
     }
 }
 
-/// Whether a word can name a protocol: `ip`, which tables of protocols have, is a word of the language.
+/// Whether a word can name a protocol: `ip`, which tables of protocols have, is a word of the
+/// language.
 fn is_protocol(name: &str) -> bool {
     name != "ip"
 }

@@ -1,8 +1,8 @@
 //! Classifier's byte patterns: `12/0806 20/0001%00ff !30/0a??`, or `-` for every packet.
 //!
-//! A clause is an offset in decimal, `/` and bytes in hexadecimal, `?` for four bits that do not matter,
-//! then perhaps `%` and a mask of as many digits; `!` before it asks for the opposite. All clauses of a
-//! pattern must hold.
+//! A clause is an offset in decimal, `/` and bytes in hexadecimal, `?` for four bits that do not
+//! matter, then perhaps `%` and a mask of as many digits; `!` before it asks for the opposite. All
+//! clauses of a pattern must hold.
 
 use super::expr::{Arena, Base, Expr, Relation, Test, Word};
 use crate::diagnostic::Diagnostics;

@@ -1,7 +1,7 @@
 //! Hash maps for what the compiler numbers and makes itself.
 //!
-//! Its keys are short and nobody's choice who could mean harm, so one multiplication a word does. Nothing
-//! iterates over these maps.
+//! Its keys are short and nobody's choice who could mean harm, so one multiplication a word does.
+//! Nothing iterates over these maps.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

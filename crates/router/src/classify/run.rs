@@ -1,8 +1,8 @@
 //! The decision graph as it runs: flat tables, followed from one to the next.
 //!
-//! A verification and a switch are one thing, a hash table (`tables`). A switch whose every branch goes on to
-//! verify the same windows takes these into its own table, so that rules of one form (protocol, address,
-//! port) cost one look-up together.
+//! A verification and a switch are one thing, a hash table (`tables`). A switch whose every branch
+//! goes on to verify the same windows takes these into its own table, so that rules of one form
+//! (protocol, address, port) cost one look-up together.
 
 use super::compile::{DROP, HOLDS, OUTPUT, Step, Target};
 use super::expr::{Relation, Test};
@@ -190,8 +190,8 @@ impl Machine {
         self.ops.get(target as usize)
     }
 
-    /// The steps from `from` on, every branch being as likely as every other: a field that is loaded and
-    /// compared is one, and so is a comparison of a search.
+    /// The steps from `from` on, every branch being as likely as every other: a field that is
+    /// loaded and compared is one, and so is a comparison of a search.
     pub(crate) fn expected_steps(&self, from: Target) -> f64 {
         self.expect(from, &mut vec![None; self.ops.len()])
     }

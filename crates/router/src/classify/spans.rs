@@ -1,8 +1,8 @@
 //! For which values of one field an expression holds: sorted intervals.
 //!
-//! A *field* is a word under a mask. A test under a narrower mask is one of intervals too where the narrower
-//! mask is the upper part of the field's: `10.1.0.0/16` of an address is 10.1.0.0 to 10.1.255.255. So
-//! prefixes of all lengths are one field; the two ports of a word are two.
+//! A *field* is a word under a mask. A test under a narrower mask is one of intervals too where the
+//! narrower mask is the upper part of the field's: `10.1.0.0/16` of an address is 10.1.0.0 to
+//! 10.1.255.255. So prefixes of all lengths are one field; the two ports of a word are two.
 
 use super::expr::{Arena, Expr, Relation, Shape, Test, Word};
 

@@ -1,7 +1,8 @@
 //! Hash tables of what windows of eight bytes must be.
 //!
-//! Equality is asked of the bytes as they lie in memory, in windows of eight, each loaded once; a table asks
-//! one to three windows together. Multipliers were chosen so that values do not collide, where one was found.
+//! Equality is asked of the bytes as they lie in memory, in windows of eight, each loaded once; a
+//! table asks one to three windows together. Multipliers were chosen so that values do not collide,
+//! where one was found.
 
 use super::compile::Target;
 use super::expr::{Base, Test};
@@ -247,8 +248,8 @@ impl Table {
             probes = probes.max(place - home + 1);
         }
         slots.truncate((1 << bits) + probes - 1);
-        // A vacant slot repeats a value: whoever looks for that has found it in a slot before, or starts
-        // behind.
+        // A vacant slot repeats a value: whoever looks for that has found it in a slot before, or
+        // starts behind.
         let vacant = Case {
             to: no,
             ..cases[0].1

@@ -1,18 +1,21 @@
-//! Many rules at once: for each field a bit for each rule, and the first rule that has its bit in all.
+//! Many rules at once: for each field a bit for each rule, and the first rule that has its bit in
+//! all.
 //!
-//! The values of a field fall into intervals within which all rules agree; each interval has a vector of
-//! bits, one for each rule that the field's value lets pass (Lakshman and Stiliadis, 1998). A packet costs
-//! one binary search a field and an *and* of the vectors. Vectors are cut into lines of 512 bits: a summary
-//! says which lines are not empty (Baboescu and Varghese, 2001), and equal lines are kept once. As one
-//! interval differs from the next in few rules, most lines are shared:
+//! The values of a field fall into intervals within which all rules agree; each interval has a
+//! vector of bits, one for each rule that the field's value lets pass (Lakshman and Stiliadis,
+//! 1998). A packet costs one binary search a field and an *and* of the vectors. Vectors are cut
+//! into lines of 512 bits: a summary says which lines are not empty (Baboescu and Varghese, 2001),
+//! and equal lines are kept once. As one interval differs from the next in few rules, most lines
+//! are shared:
 //!
 //! ```text
-//! 10,000 rules: per interval 20 numbers of lines, and one new line for a rule that starts or ends there
+//! 10,000 rules: per interval 20 numbers of lines, and one new line for a rule that starts or
+//! ends there
 //! ```
 //! So memory and time to build are bounded by tests × lines, however the rules overlap.
 //!
-//! What of a rule is not of single fields is cut into alternatives that are, where these are few; what is
-//! left then is a *check* of the rules whose bits are all set, in order.
+//! What of a rule is not of single fields is cut into alternatives that are, where these are few;
+//! what is left then is a *check* of the rules whose bits are all set, in order.
 
 use super::compile::Target;
 use super::expr::{Arena, Expr, Shape, Word};
@@ -95,8 +98,8 @@ impl<'a> Cutter<'a> {
                 *asked.entry((test.word, test.mask)).or_default() += 1;
             });
         }
-        // The widest mask of a word first: others may be parts of it. A word before its base is none that
-        // can be loaded.
+        // The widest mask of a word first: others may be parts of it. A word before its base is
+        // none that can be loaded.
         let mut asked: Vec<_> = asked
             .into_iter()
             .filter(|((word, _), _)| word.offset >= 0)

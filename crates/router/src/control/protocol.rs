@@ -1,11 +1,13 @@
 //! Requests from bytes, and replies to bytes. No sockets: bytes come and go by two buffers.
 //!
-//! A request is a line, some with data after it. Replies have a code, `200 text`, or `200-text` where more
-//! lines follow. Everything that comes is bounded: who sends more than is allowed is told so and cut off.
+//! A request is a line, some with data after it. Replies have a code, `200 text`, or `200-text`
+//! where more lines follow. Everything that comes is bounded: who sends more than is allowed is
+//! told so and cut off.
 //!
-//! A web page can have a browser send bytes to a port of this machine, in the body of an HTTP request. A line that a browser
-//! sends and no client of this protocol does — a request line of HTTP, its `Host:`, bytes of TLS — therefore ends the
-//! session before anything after it is looked at.
+//! A web page can have a browser send bytes to a port of this machine, in the body of an HTTP
+//! request. A line that a browser sends and no client of this protocol does — a request line of
+//! HTTP, its `Host:`, bytes of TLS — therefore ends the session before anything after it is looked
+//! at.
 
 /// The longest line, and the most data, of a request.
 pub const MOST_BYTES: usize = 1 << 20;
@@ -54,7 +56,8 @@ pub struct Call {
 }
 
 impl Call {
-    /// As Linux's ioctl numbers have it: direction in the upper bits, then size, then flags and number.
+    /// As Linux's ioctl numbers have it: direction in the upper bits, then size, then flags and
+    /// number.
     pub fn of(number: u32) -> Call {
         let size = (number >> 16 & 0xfff) as usize;
         let is_written = number & 0x8000_0000 != 0;
@@ -135,8 +138,8 @@ impl Session {
         self.output.extend_from_slice(data);
     }
 
-    /// The next request that has come whole; what is wrong is answered here. At the end of what will ever
-    /// come, data that is missing is missed.
+    /// The next request that has come whole; what is wrong is answered here. At the end of what
+    /// will ever come, data that is missing is missed.
     pub fn next(&mut self, is_end: bool) -> Option<Request> {
         while !self.closing {
             let Some((line, after)) = line_at(&self.input, 0) else {
@@ -316,8 +319,9 @@ impl Session {
     }
 }
 
-/// Whether browsers send such a line and clients of this protocol do not: a request line of HTTP (RFC 9112 §3), the field
-/// `Host` that each request has (§3.2), or a record of TLS (RFC 8446 §5.1).
+/// Whether browsers send such a line and clients of this protocol do not: a request line of HTTP
+/// (RFC 9112 §3), the field `Host` that each request has (§3.2), or a record of TLS (RFC 8446
+/// §5.1).
 fn is_of_browsers(line: &[u8]) -> bool {
     const METHODS: &[&str] = &[
         "POST", "PUT", "HEAD", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE", "PRI",
@@ -366,7 +370,8 @@ mod tests {
 
     #[test]
     fn requests_come_whole_however_they_are_cut() {
-        let text = "read a.b 1  2\r\nWRITEDATA x.y 3\nq\n!get z\nwriteuntil u.v END\none\ntwo\nEND  \nquit\n";
+        let text = "read a.b 1  2\r\nWRITEDATA x.y 3\nq\n!get z\nwriteuntil u.v END\none\ntwo\n\
+            END  \nquit\n";
         let wanted = [
             Request::Read("a.b".into(), "1  2".into()),
             Request::Write("x.y".into(), "q\n!".into()),

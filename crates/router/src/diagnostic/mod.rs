@@ -1,8 +1,8 @@
 //! What is wrong with a configuration, collected and told in two voices.
 //!
-//! A diagnostic has a place, a text and perhaps others beneath it (`While configuring 'x :: Y':`). Under
-//! the name `click` it is printed with that program's words and landmarks, which its test suite compares;
-//! otherwise with the line underlined and what to do.
+//! A diagnostic has a place, a text and perhaps others beneath it (`While configuring 'x :: Y':`).
+//! Under the name `click` it is printed with that program's words and landmarks, which its test
+//! suite compares; otherwise with the line underlined and what to do.
 
 mod render;
 
@@ -227,8 +227,8 @@ impl Diagnostics {
         self.all.iter().any(|d| d.severity == Severity::Error)
     }
 
-    /// In Click's voice: a line each, `landmark: text`, what is beneath indented by two and with its own
-    /// landmark, if it has one.
+    /// In Click's voice: a line each, `landmark: text`, what is beneath indented by two and with
+    /// its own landmark, if it has one.
     pub fn click(&self) -> String {
         let mut out = String::new();
         for diagnostic in &self.all {

@@ -9,7 +9,8 @@ const WIDEST: usize = 48;
 /// The graph.
 pub fn dot(picture: &Picture<'_>) -> String {
     let mut out = String::from(
-        "digraph click {\n  node [shape=plain, fontname=\"sans-serif\", fontsize=10];\n  edge [arrowsize=0.6];\n",
+        "digraph click {\n  node [shape=plain, fontname=\"sans-serif\", \
+         fontsize=10];\n  edge [arrowsize=0.6];\n",
     );
     for at in 0..picture.flat.elements.len() {
         let (inputs, outputs) = (picture.inputs(at), picture.outputs(at));
@@ -22,7 +23,8 @@ pub fn dot(picture: &Picture<'_>) -> String {
         let (above, below) = (ports(&inputs, 'i'), ports(&outputs, 'o'));
         writeln!(
             out,
-            "  e{at} [label=<<table border=\"1\" cellborder=\"0\" cellspacing=\"0\" cellpadding=\"2\">{above}<tr><td colspan=\"{span}\">{}</td></tr>{below}</table>>];",
+            "  e{at} [label=<<table border=\"1\" cellborder=\"0\" cellspacing=\"0\" \
+             cellpadding=\"2\">{above}<tr><td colspan=\"{span}\">{}</td></tr>{below}</table>>];",
             lines.join("<br/>")
         )
         .expect("a string grows");

@@ -1,9 +1,10 @@
-//! Where the elements stand: in ranks from sources to ends, those that are connected above each other.
+//! Where the elements stand: in ranks from sources to ends, those that are connected above each
+//! other.
 //!
-//! After Sugiyama, Tagawa and Toda 1981: connections that close a circle are turned, ranks are the longest
-//! way from a source, long connections get a point in every rank that they cross, and the order within
-//! ranks is improved by turns of barycentres, down and up. Then each is moved towards the middle of its
-//! neighbours as far as the others let it.
+//! After Sugiyama, Tagawa and Toda 1981: connections that close a circle are turned, ranks are the
+//! longest way from a source, long connections get a point in every rank that they cross, and the
+//! order within ranks is improved by turns of barycentres, down and up. Then each is moved towards
+//! the middle of its neighbours as far as the others let it.
 
 use std::collections::BTreeSet;
 
@@ -261,7 +262,8 @@ fn crossings(links: &[(usize, usize)], spots: &[Spot], order: &[f64], count: usi
 
 /// Moves a row's spots towards their neighbours; those that would overlap share the way.
 fn settle(row: &[usize], near: &[Vec<usize>], spots: &mut [Spot]) {
-    // Groups that touch: the sum of the wanted left edges of their first, the number, the width so far.
+    // Groups that touch: the sum of the wanted left edges of their first, the number, the width so
+    // far.
     let mut groups: Vec<(f64, f64, f64, Vec<usize>)> = Vec::new();
     for &at in row {
         let middle = |other: &usize| spots[*other].x + spots[*other].width / 2.0;

@@ -71,7 +71,8 @@ impl<'a> Picture<'a> {
         looks(&self.modes[at].outputs, &self.modes[at].free_outputs)
     }
 
-    /// What is written on an element: its name if it was given one, and its class with its arguments.
+    /// What is written on an element: its name if it was given one, and its class with its
+    /// arguments.
     fn label(&self, at: usize, widest: usize) -> Vec<String> {
         let element = &self.flat.elements[at];
         let own = element.name.rsplit('/').next().unwrap_or_default();

@@ -22,8 +22,8 @@ fn is_bold(label: &[String], line: usize) -> bool {
     line == 0 && label.len() > 1
 }
 
-/// How wide a line is at most in the sans-serif fonts of common systems: nobody knows which one a viewer has, and DejaVu and Verdana are
-/// the widest.
+/// How wide a line is at most in the sans-serif fonts of common systems: nobody knows which one a
+/// viewer has, and DejaVu and Verdana are the widest.
 fn text_width(text: &str, is_bold: bool) -> f64 {
     let ems = text.chars().map(|c| match c {
         'i' | 'j' | 'l' | 'f' | '.' | ',' | ':' | ';' | '|' | '!' | '\'' | ' ' => 0.4,
@@ -78,7 +78,12 @@ pub fn svg(picture: &Picture<'_>) -> String {
         .fold(0.0, f64::max);
     let (across, down) = (right + 2.0 * MARGIN, (y - BETWEEN).max(0.0) + MARGIN);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{across:.0}\" height=\"{down:.0}\" viewBox=\"0 0 {across:.0} {down:.0}\" font-family=\"sans-serif\" font-size=\"{SIZE}\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs><marker id=\"a\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" fill=\"#446\"/></marker></defs>\n<g fill=\"none\" stroke=\"#446\" stroke-width=\"1\">\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{across:.0}\" height=\"{down:.0}\" \
+         viewBox=\"0 0 {across:.0} {down:.0}\" font-family=\"sans-serif\" font-size=\"{SIZE}\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
+         <defs><marker id=\"a\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\" markerWidth=\"6\" \
+         markerHeight=\"6\" orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" \
+         fill=\"#446\"/></marker></defs>\n<g fill=\"none\" stroke=\"#446\" stroke-width=\"1\">\n"
     );
     let spread = |spot: &Spot, port: usize, count: usize| {
         MARGIN + spot.x + spot.width * (port as f64 + 1.0) / (count as f64 + 1.0)
@@ -115,8 +120,12 @@ pub fn svg(picture: &Picture<'_>) -> String {
             "{} :: {}({})",
             element.name, element.class, element.config
         ));
-        write!(out, "<g><title>{title}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"3\" fill=\"#fdfdf6\" stroke=\"black\"/>")
-            .expect("a string grows");
+        write!(
+            out,
+            "<g><title>{title}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" \
+             height=\"{h:.1}\" rx=\"3\" fill=\"#fdfdf6\" stroke=\"black\"/>"
+        )
+        .expect("a string grows");
         for (port, look) in ports[at][0].iter().enumerate() {
             let middle = spread(spot, port, ports[at][0].len());
             triangle(middle, y, *look, &mut out);
@@ -168,7 +177,8 @@ fn curve(points: &[(f64, f64)], out: &mut String) {
         }
         (px, py) = (x, y);
     }
-    // What goes back up passes behind the boxes at its ends: another colour tells which way it goes.
+    // What goes back up passes behind the boxes at its ends: another colour tells which way it
+    // goes.
     let is_back = rest.last().is_some_and(|end| end.1 < *y);
     let style = if is_back {
         " stroke=\"#b33\" stroke-dasharray=\"5 2\""
@@ -194,20 +204,33 @@ fn triangle(x: f64, y: f64, look: Look, out: &mut String) {
     .expect("a string grows");
     if look.is_agnostic {
         let (l, r, tip) = (l - 3.5, r + 3.5, tip + 3.5);
-        write!(out, "<path d=\"M{l:.1} {y:.1}L{x:.1} {tip:.1}L{r:.1} {y:.1}\" fill=\"none\" stroke=\"black\" stroke-width=\"0.7\"/>")
-            .expect("a string grows");
+        write!(
+            out,
+            "<path d=\"M{l:.1} {y:.1}L{x:.1} {tip:.1}L{r:.1} {y:.1}\" fill=\"none\" \
+             stroke=\"black\" stroke-width=\"0.7\"/>"
+        )
+        .expect("a string grows");
     }
 }
 
 /// An output: a square.
 fn square(x: f64, bottom: f64, look: Look, out: &mut String) {
     let (l, top) = (x - PORT / 2.0, bottom - PORT);
-    write!(out, "<rect x=\"{l:.1}\" y=\"{top:.1}\" width=\"{PORT}\" height=\"{PORT}\" fill=\"{}\" stroke=\"black\"/>", fill(look))
-        .expect("a string grows");
+    write!(
+        out,
+        "<rect x=\"{l:.1}\" y=\"{top:.1}\" width=\"{PORT}\" height=\"{PORT}\" fill=\"{}\" \
+         stroke=\"black\"/>",
+        fill(look)
+    )
+    .expect("a string grows");
     if look.is_agnostic {
         let (l, top, side, tall) = (l - 2.5, top - 2.5, PORT + 5.0, PORT + 2.5);
-        write!(out, "<rect x=\"{l:.1}\" y=\"{top:.1}\" width=\"{side}\" height=\"{tall}\" fill=\"none\" stroke=\"black\" stroke-width=\"0.7\"/>")
-            .expect("a string grows");
+        write!(
+            out,
+            "<rect x=\"{l:.1}\" y=\"{top:.1}\" width=\"{side}\" height=\"{tall}\" \
+             fill=\"none\" stroke=\"black\" stroke-width=\"0.7\"/>"
+        )
+        .expect("a string grows");
     }
 }
 

@@ -1,8 +1,8 @@
 //! From a flat configuration to a router: every check, in Click's order, and every message.
 //!
-//! Classes exist, ports exist, push meets push, every port is used and none twice; then elements are
-//! configured by phase, and initialized. Where anything is wrong nothing runs, and what was initialized is
-//! cleaned up in reverse.
+//! Classes exist, ports exist, push meets push, every port is used and none twice; then elements
+//! are configured by phase, and initialized. Where anything is wrong nothing runs, and what was
+//! initialized is cleaned up in reverse.
 
 use super::configure::Given;
 use super::context::{Configuration, Ctx, Node, Threading, Wiring};
@@ -70,7 +70,8 @@ pub fn build(
     }
     for (element, output) in multiply::outputs(&flat, &modes) {
         let text = format!(
-            "packets multiply: what leaves {} by output {output} comes back to it, with no queue between",
+            "packets multiply: what leaves {} by output {output} comes back to it, \
+             with no queue between",
             quoted(&flat, element)
         );
         said.warning(Some(&flat.elements[element].landmark), text);

@@ -1,16 +1,16 @@
 //! The random numbers that C programs of old draw after `srandom(seed)`.
 //!
-//! An additive feedback generator over 31 words, *r*\[i\] = *r*\[i − 3\] + *r*\[i − 31\] modulo 2³², whose
-//! lowest bit is left out of what it gives. The minimal standard generator, *x* ← 16807 *x* mod (2³¹ − 1),
-//! fills the first words; the next 310 sums are thrown away.
+//! An additive feedback generator over 31 words, *r*\[i\] = *r*\[i − 3\] + *r*\[i − 31\] modulo
+//! 2³², whose lowest bit is left out of what it gives. The minimal standard generator,
+//! *x* ← 16807 *x* mod (2³¹ − 1), fills the first words; the next 310 sums are thrown away.
 //!
-//! Configurations that set a seed were written with the numbers that follow it in mind, so elements draw from
-//! this generator once `RandomSeed` was given a seed, all from the same; else each has a stream of its own.
-//! For more than 2³¹ values it is too narrow.
+//! Configurations that set a seed were written with the numbers that follow it in mind, so elements
+//! draw from this generator once `RandomSeed` was given a seed, all from the same; else each has a
+//! stream of its own. For more than 2³¹ values it is too narrow.
 //!
 //! # References
-//! Knuth, "The Art of Computer Programming", vol. 2, §3.2.2 (additive generators); Park and Miller, "Random
-//! number generators: good ones are hard to find", CACM 31, 1988.
+//! Knuth, "The Art of Computer Programming", vol. 2, §3.2.2 (additive generators); Park and Miller,
+//! "Random number generators: good ones are hard to find", CACM 31, 1988.
 
 /// Words of the generator.
 const DEGREE: usize = 31;
@@ -60,8 +60,8 @@ impl ClassicRandom {
         sum >> 1
     }
 
-    /// One of 0 … `n` − 1; `n` is from 1 to 2³¹. The numbers are cut into `n` runs of one length, and those
-    /// beyond the last run are drawn again; of two values bit 14 chooses.
+    /// One of 0 … `n` − 1; `n` is from 1 to 2³¹. The numbers are cut into `n` runs of one length,
+    /// and those beyond the last run are drawn again; of two values bit 14 chooses.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         if n == 2 {
             return u64::from(self.draw() >> 14 & 1);

@@ -138,8 +138,8 @@ impl Ctx {
         Ok(())
     }
 
-    /// Configures a running element anew with one argument changed, which stands at `place` where it is
-    /// not given by its keyword.
+    /// Configures a running element anew with one argument changed, which stands at `place` where
+    /// it is not given by its keyword.
     pub(super) fn reconfigure_keyword(
         &mut self,
         element: ElementId,

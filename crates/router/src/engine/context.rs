@@ -1,7 +1,8 @@
 //! The context that elements run in, in named parts.
 //!
-//! The files beside this one give it what it does, an idea each: `data_path` moves packets, `driver` runs
-//! tasks, `services` gives time, chance and notifiers, `handlers` reads and writes elements by name.
+//! The files beside this one give it what it does, an idea each: `data_path` moves packets,
+//! `driver` runs tasks, `services` gives time, chance and notifiers, `handlers` reads and writes
+//! elements by name.
 
 use super::classic_random::ClassicRandom;
 use super::clock::{Clock, Warp};
@@ -118,7 +119,8 @@ pub(super) struct Pending {
 pub(super) struct DataPath {
     pub(super) pool: Pool,
     pub(super) wiring: Wiring,
-    /// For each lane of the outputs, where in `pending` its last batch was put, which may have gone since.
+    /// For each lane of the outputs, where in `pending` its last batch was put, which may have gone
+    /// since.
     pub(super) latest: Vec<u32>,
     pub(super) pending: Vec<Pending>,
     /// Where the emissions of the running element begin in `pending`.
@@ -280,7 +282,8 @@ pub(super) struct Threading {
     pub(super) homes: Vec<usize>,
     /// This context's place among several threads.
     pub(super) place: Option<Box<Place>>,
-    /// The other threads' contexts, by the number of their thread less one, while the first is at rest.
+    /// The other threads' contexts, by the number of their thread less one, while the first is at
+    /// rest.
     pub(super) others: Vec<Ctx>,
     /// The processor that its thread keeps to.
     pub(super) processor: Option<usize>,

@@ -15,10 +15,11 @@ pub struct Counters {
     pub pulled: u64,
     /// Times that it asked.
     pub pulls: u64,
-    /// Cycles spent in it, those in what it pulled from left out; 0 unless asked for. Of its tasks and timers
-    /// those turns count that moved a packet.
+    /// Cycles spent in it, those in what it pulled from left out; 0 unless asked for. Of its tasks
+    /// and timers those turns count that moved a packet.
     pub cycles: u64,
-    /// Calls and turns that took so long that something else had the processor meanwhile: their cycles are left out.
+    /// Calls and turns that took so long that something else had the processor meanwhile: their
+    /// cycles are left out.
     pub interrupted: u64,
     /// Bytes of the packets that were given to it or asked of it; 0 unless asked for.
     pub bytes: u64,
@@ -33,8 +34,9 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Packets and bytes that came to an element, each once, pushed to it or pulled by it; of one without inputs, what it made. Those
-    /// of a turn of its own, and bytes, are known only where the run counts them.
+    /// Packets and bytes that came to an element, each once, pushed to it or pulled by it; of one
+    /// without inputs, what it made. Those of a turn of its own, and bytes, are known only where
+    /// the run counts them.
     pub fn handled(&self, has_inputs: bool) -> (u64, u64) {
         if has_inputs {
             let packets = self.packets - self.asked + self.pulled;

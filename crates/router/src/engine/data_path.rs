@@ -18,7 +18,8 @@ const STEPS_A_LOOK: u64 = 1024;
 /// Outputs that packets of a batch are gathered for one after the other.
 const MOST_TURNS: usize = 4;
 
-/// Why a packet ends whose key is `NOWHERE` less the number of a reason; none of one that has an output.
+/// Why a packet ends whose key is `NOWHERE` less the number of a reason; none of one that has an
+/// output.
 #[inline]
 fn ended(key: u32) -> Option<Reason> {
     Reason::ALL.get((NOWHERE - key) as usize).copied()
@@ -61,8 +62,8 @@ impl Ctx {
         }
     }
 
-    /// Sends a packet out by `output`. No branch depends on which output it is: packets that go to several in no
-    /// order would mispredict it.
+    /// Sends a packet out by `output`. No branch depends on which output it is: packets that go to
+    /// several in no order would mispredict it.
     #[inline]
     pub fn emit(&mut self, output: usize, packet: Handle) {
         let way = self.way(output);
@@ -109,7 +110,8 @@ impl Ctx {
         }
     }
 
-    /// Sends each packet of `batch` out by its output; those of [`NOWHERE`] or of outputs that are not there end for `reason`.
+    /// Sends each packet of `batch` out by its output; those of [`NOWHERE`] or of outputs that are
+    /// not there end for `reason`.
     #[inline]
     pub fn part(&mut self, batch: Batch, outputs: &[u32; CAPACITY], reason: Reason) {
         self.part_by(batch, outputs, |_| reason);
@@ -147,7 +149,8 @@ impl Ctx {
             let way = ways.get(*output as usize);
             *key = way.map_or_else(|| NOWHERE - reason(*output) as u32, |way| way.lane - first);
         }
-        // An output takes all of its packets in a turn that guesses nothing; many outputs have few packets a turn.
+        // An output takes all of its packets in a turn that guesses nothing; many outputs have few
+        // packets a turn.
         for _ in 0..MOST_TURNS {
             if batch.is_empty() {
                 break;
@@ -219,8 +222,8 @@ impl Ctx {
         }
     }
 
-    /// Gives packets to a push input of `element` as whoever feeds it would: they are delivered when the router
-    /// runs next. Where there is no such input, they end.
+    /// Gives packets to a push input of `element` as whoever feeds it would: they are delivered
+    /// when the router runs next. Where there is no such input, they end.
     pub fn offer(&mut self, element: ElementId, input: usize, mut batch: Batch) {
         let modes = self
             .config
@@ -303,8 +306,8 @@ impl Ctx {
         self.path.spare.push(batch);
     }
 
-    /// Asks for packets at `input` while `stand_in` answers for this element: what is upstream may pull at
-    /// another of its outputs. Gives the stand-in back.
+    /// Asks for packets at `input` while `stand_in` answers for this element: what is upstream may
+    /// pull at another of its outputs. Gives the stand-in back.
     pub fn pull_past(
         &mut self,
         stand_in: Box<dyn Element>,
@@ -352,7 +355,8 @@ impl Ctx {
         }
     }
 
-    /// Counts a step of this turn, of which there are so many: what goes round without end comes to one.
+    /// Counts a step of this turn, of which there are so many: what goes round without end comes to
+    /// one.
     #[inline]
     pub fn step(&mut self) -> bool {
         if self.turn.steps % STEPS_A_LOOK == 1 {
@@ -446,7 +450,8 @@ impl Ctx {
         self.slots.get(element)?.as_deref()?.stored()
     }
 
-    /// How many more packets an element takes, where it is one that has such a bound and is not running.
+    /// How many more packets an element takes, where it is one that has such a bound and is not
+    /// running.
     pub fn room(&self, element: ElementId) -> Option<usize> {
         self.slots.get(element)?.as_deref()?.room()
     }
@@ -464,7 +469,8 @@ impl Ctx {
         self.slots.get(element)?.as_deref()?.aggregates_of()
     }
 
-    /// Tells `element` that an aggregate is over. What it emits goes before what the running element emits next.
+    /// Tells `element` that an aggregate is over. What it emits goes before what the running
+    /// element emits next.
     pub fn tell_aggregate_ended(&mut self, element: ElementId, aggregate: u32) {
         self.with(element, |one, ctx| one.aggregate_ended(ctx, aggregate));
     }

@@ -31,14 +31,15 @@ pub struct Entry {
     pub live: bool,
     /// Whether it changes without that: other handlers, or the element itself, change it.
     pub restless: bool,
-    /// What it does to a packet, as elementary operations in the words of crate `cost`: `parse(1); inc_checksum(2)`.
-    /// They are those of a visit of an ordinary packet; that a batch is handed to the element is added. Names are
-    /// [`PROVIDED`](crate::estimate::PROVIDED) or stand for the element's [`quantities`](Element::quantities).
+    /// What it does to a packet, as elementary operations in the words of crate `cost`:
+    /// `parse(1); inc_checksum(2)`. They are those of a visit of an ordinary packet; that a batch
+    /// is handed to the element is added. Names are [`PROVIDED`](crate::estimate::PROVIDED) or
+    /// stand for the element's [`quantities`](Element::quantities).
     ///
-    /// `by 4` stands where a loop over a batch makes one access to memory a packet that waits for no other, and
-    /// the processor has gone on to the next packets meanwhile; `by 8` where a whole batch is prefetched, for
-    /// which a processor has ten places or more; nothing where a packet's accesses wait for one another.
-    /// Nothing where that was not declared.
+    /// `by 4` stands where a loop over a batch makes one access to memory a packet that waits for
+    /// no other, and the processor has gone on to the next packets meanwhile; `by 8` where a whole
+    /// batch is prefetched, for which a processor has ten places or more; nothing where a packet's
+    /// accesses wait for one another. Nothing where that was not declared.
     pub ops: Option<&'static str>,
     /// Makes an element that is not yet configured.
     pub make: fn() -> Box<dyn Element>,
@@ -145,8 +146,8 @@ impl lang::Classes for Family<Entry> {
     }
 }
 
-/// An element. Packets come by `push` or are asked for by `pull`; most elements only say in `process` what
-/// becomes of each packet on its way from input 0 to output 0.
+/// An element. Packets come by `push` or are asked for by `pull`; most elements only say in
+/// `process` what becomes of each packet on its way from input 0 to output 0.
 pub trait Element: Any + Send {
     /// Takes the arguments, resolved by the class's table; returns what is wrong with them.
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
@@ -160,7 +161,8 @@ pub trait Element: Any + Send {
         let _ = ctx;
     }
 
-    /// Gets ready to run: looks for others, makes tasks and timers, opens files. A text tells what failed.
+    /// Gets ready to run: looks for others, makes tasks and timers, opens files. A text tells what
+    /// failed.
     fn initialize(&mut self, ctx: &mut Ctx) -> Result<(), String> {
         let _ = ctx;
         Ok(())
@@ -194,8 +196,8 @@ pub trait Element: Any + Send {
         ctx.pull_through(max, into, |ctx, batch| self.process(ctx, batch));
     }
 
-    /// Runs the task that was made with `token`; says whether it did anything. A task that wants to run
-    /// again reschedules itself.
+    /// Runs the task that was made with `token`; says whether it did anything. A task that wants to
+    /// run again reschedules itself.
     fn run_task(&mut self, ctx: &mut Ctx, token: u32) -> bool {
         let _ = (ctx, token);
         false
@@ -260,8 +262,8 @@ pub trait Element: Any + Send {
         None
     }
 
-    /// What its class's operations call by names, as this one is configured: `("routes", 8.0)`. The same names
-    /// whatever its configuration, and whether it is configured at all.
+    /// What its class's operations call by names, as this one is configured: `("routes", 8.0)`. The
+    /// same names whatever its configuration, and whether it is configured at all.
     ///
     /// | name | stands for |
     /// |---|---|
@@ -274,7 +276,7 @@ pub trait Element: Any + Send {
     /// | `steps` | fields compared and branches taken for a packet, on average over the branches |
     /// | `listed` | routes that are all tried for an address |
     /// | `asked` | look-ups a packet: a batch to one address is one |
-    /// | `ways` | outputs that the packets of a batch take, on average; 0 for one where all take the same |
+    /// | `ways` | outputs that a batch takes, on average; 0 where all its packets take one |
     /// | `lines` | cache lines of a structure that look-ups go to |
     /// | `pages` | pages of 4 KiB in which these lie |
     /// | `entries` | entries of a table that are there now |
@@ -285,8 +287,8 @@ pub trait Element: Any + Send {
         Vec::new()
     }
 
-    /// Tells how its work depends on the packets that are about to be pushed: values of names that `quantities` has too,
-    /// which take their place in the estimate of a run that was studied.
+    /// Tells how its work depends on the packets that are about to be pushed: values of names that
+    /// `quantities` has too, which take their place in the estimate of a run that was studied.
     fn study(&self, pool: &Pool, batch: &Packets, study: &mut Study) {
         let _ = (pool, batch, study);
     }
@@ -313,7 +315,8 @@ pub trait Element: Any + Send {
         let _ = (ctx, aggregate);
     }
 
-    /// Takes over what `old`, an element of the same name and class in the router that this one replaces, holds.
+    /// Takes over what `old`, an element of the same name and class in the router that this one
+    /// replaces, holds.
     fn take_state(&mut self, ctx: &mut Ctx, old: &mut dyn Element) {
         let _ = (ctx, old);
     }

@@ -1,8 +1,9 @@
 //! Which files are opened, and on whose word.
 //!
-//! What a configuration names is opened as it says. What a request from outside names — a control connection that writes a
-//! handler such as `write_file` — lies in the control folder, or is refused where there is none. A configuration that came
-//! from outside (`hotconfig`) is a request too, for as long as it runs.
+//! What a configuration names is opened as it says. What a request from outside names — a control
+//! connection that writes a handler such as `write_file` — lies in the control folder, or is
+//! refused where there is none. A configuration that came from outside (`hotconfig`) is a request
+//! too, for as long as it runs.
 
 use super::Ctx;
 use std::borrow::Cow;

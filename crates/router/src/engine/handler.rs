@@ -29,15 +29,15 @@ pub struct Handler {
     pub deprecated: bool,
     /// Few need it: tools need not show it.
     pub uncommon: bool,
-    /// What is written becomes this argument, by its place and keyword, of the configuration, and the
-    /// element is configured anew.
+    /// What is written becomes this argument, by its place and keyword, of the configuration, and
+    /// the element is configured anew.
     pub argument: Option<(usize, &'static str)>,
 }
 
 impl Handler {
-    /// A handler by the letters that the handler `handlers` prints: `r` read, `w` write, `+` read with
-    /// parameters, `b` button, `c` (or `x`) checkbox, `.` calm, `$` expensive, `%` raw, `U` uncommon,
-    /// `D` deprecated; and `-` private, which is not printed.
+    /// A handler by the letters that the handler `handlers` prints: `r` read, `w` write, `+` read
+    /// with parameters, `b` button, `c` (or `x`) checkbox, `.` calm, `$` expensive, `%` raw, `U`
+    /// uncommon, `D` deprecated; and `-` private, which is not printed.
     pub fn new(name: impl Into<Cow<'static, str>>, letters: &str) -> Handler {
         let has = |letter| letters.contains(letter);
         Handler {

@@ -1,9 +1,9 @@
 //! Replacing the configuration while it runs.
 //!
-//! The new router is built and initialized while the old one runs, with the machine and the packets of the
-//! old one; where anything is wrong, nothing has changed. When the old one has come to rest, the new one takes
-//! the machine and the packets for good, and each element takes the state of the one that had its name and
-//! class: queues keep their packets, servers their connections.
+//! The new router is built and initialized while the old one runs, with the machine and the packets
+//! of the old one; where anything is wrong, nothing has changed. When the old one has come to rest,
+//! the new one takes the machine and the packets for good, and each element takes the state of the
+//! one that had its name and class: queues keep their packets, servers their connections.
 
 use super::driver::State;
 use super::{Ctx, ElementId, Options, build};

@@ -17,8 +17,8 @@ impl Target {
     };
 }
 
-/// An output: where it leads, and which place of `latest` tells of the batch that goes there; outputs of an element
-/// that lead to one input share it, so that packets keep their order.
+/// An output: where it leads, and which place of `latest` tells of the batch that goes there;
+/// outputs of an element that lead to one input share it, so that packets keep their order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
     pub(super) to: Target,
@@ -26,7 +26,8 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// An output that is not there; the first lane, with which it shares its number, is never that of such a target.
+    /// An output that is not there; the first lane, with which it shares its number, is never that
+    /// of such a target.
     pub(super) const NONE: Way = Way {
         to: Target::NONE,
         lane: 0,

@@ -1,8 +1,9 @@
 //! Turns that take long: what ends them.
 //!
-//! Packets that one turn of a task or timer set going are delivered until none is left, which never comes where outputs lead back
-//! to inputs. Such a turn ends after a number of steps, or when packets multiply in it; and early where a signal asks the program
-//! to end. What is on its way then is dropped.
+//! Packets that one turn of a task or timer set going are delivered until none is left, which never
+//! comes where outputs lead back to inputs. Such a turn ends after a number of steps, or when
+//! packets multiply in it; and early where a signal asks the program to end. What is on its way
+//! then is dropped.
 
 use super::ids::Target;
 use super::{Ctx, ElementId};
@@ -11,8 +12,9 @@ use trammel_packet::batch::Batch;
 
 /// SIGINT and SIGTERM, a bit each.
 const ENDS: u64 = 1 << 2 | 1 << 15;
-/// Batches that a turn may have on their way besides those that it began with and one for each output: with full ones, 130 MB of
-/// packets. Where outputs do not lead back, depth first needs no more than the outputs along one way.
+/// Batches that a turn may have on their way besides those that it began with and one for each
+/// output: with full ones, 130 MB of packets. Where outputs do not lead back, depth first needs no
+/// more than the outputs along one way.
 const MOST_GROWTH: usize = 2048;
 
 impl Ctx {
@@ -52,7 +54,8 @@ impl Ctx {
         if let Some(element) = caught.filter(|_| self.turn.looped.is_none()) {
             self.turn.looped = caught;
             let text = format!(
-                "{}: packets that are pushed here come back without end; they are dropped, which is said once\n",
+                "{}: packets that are pushed here come back without end; \
+                 they are dropped, which is said once\n",
                 self.declaration(element)
             );
             self.world.host.say(&text);
@@ -63,7 +66,8 @@ impl Ctx {
     pub fn loop_fault(&self) -> Option<String> {
         let element = self.declaration(self.turn.looped?);
         Some(format!(
-            "packets that are pushed to '{element}' come back to it without end; take a connection out of the loop, or put a Queue with \
+            "packets that are pushed to '{element}' come back to it without end; \
+             take a connection out of the loop, or put a Queue with \
              an Unqueue into it"
         ))
     }

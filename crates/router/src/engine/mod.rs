@@ -1,12 +1,13 @@
 //! The engine: what elements stand on while they run.
 //!
-//! A [`Ctx`] owns the elements, the packets in flight and the clock. An element that runs is taken out of
-//! its slot, so it and the context are borrowed side by side and the engine needs no unsafe code.
+//! A [`Ctx`] owns the elements, the packets in flight and the clock. An element that runs is taken
+//! out of its slot, so it and the context are borrowed side by side and the engine needs no unsafe
+//! code.
 //!
-//! What an element emits is not delivered at once but waits on a stack until the element has returned, in
-//! the order in which it was emitted and depth first: the order of calls is the one that direct calls would
-//! give, the stack never grows with the length of the graph, and a loop of elements cannot enter one twice.
-//! A pull is a direct call, as the packets are its result.
+//! What an element emits is not delivered at once but waits on a stack until the element has
+//! returned, in the order in which it was emitted and depth first: the order of calls is the one
+//! that direct calls would give, the stack never grows with the length of the graph, and a loop of
+//! elements cannot enter one twice. A pull is a direct call, as the packets are its result.
 
 pub mod build;
 pub(crate) mod classic_random;

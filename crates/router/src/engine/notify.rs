@@ -1,8 +1,8 @@
 //! Notifiers: whether a queue has packets or room, told to the tasks that wait for it.
 //!
-//! A notifier is one bit. Who pulls asks its graph for the signal of everything upstream: the bits of all
-//! notifiers found, any of which being on means that a pull may give a packet. Where a way upstream ends
-//! without a notifier the signal is always on.
+//! A notifier is one bit. Who pulls asks its graph for the signal of everything upstream: the bits
+//! of all notifiers found, any of which being on means that a pull may give a packet. Where a way
+//! upstream ends without a notifier the signal is always on.
 
 use super::task::TaskId;
 use std::collections::BTreeMap;
@@ -153,8 +153,9 @@ impl Notifiers {
         &self.listeners[id.0 as usize]
     }
 
-    /// A signal for people, as Click prints it: of each word of 32 notifiers its name, the bits that
-    /// belong to the signal and those that are on, in hexadecimal, and an asterisk where one is.
+    /// A signal for people, as Click prints it: of each word of 32 notifiers its name, the bits
+    /// that belong to the signal and those that are on, in hexadecimal, and an asterisk where one
+    /// is.
     pub fn unparse(&self, signal: &Signal) -> String {
         if signal.always {
             return "busy*".to_owned();

@@ -19,14 +19,16 @@ pub struct Options {
     pub packets: usize,
     /// The most packets that it may have.
     pub most_packets: usize,
-    /// Batches delivered, jumps of scripts and handlers written late in one turn of a task or timer: what is
-    /// under way then is caught in a loop.
+    /// Batches delivered, jumps of scripts and handlers written late in one turn of a task or
+    /// timer: what is under way then is caught in a loop.
     pub most_steps: u64,
     /// Whether a run ends where packets are caught in a loop.
     pub ends_at_loop: bool,
-    /// The most packets that a source makes in one turn: the rest of a longer burst follows in the next ones.
+    /// The most packets that a source makes in one turn: the rest of a longer burst follows in the
+    /// next ones.
     pub most_burst: usize,
-    /// Statements that stand after every configuration, of no source line: servers of the command line.
+    /// Statements that stand after every configuration, of no source line: servers of the command
+    /// line.
     pub additions: String,
     /// Threads asked for.
     pub threads: usize,
@@ -51,7 +53,8 @@ impl Default for Options {
             profiled: false,
             packets: 4096,
             most_packets: 1 << 20,
-            // Less than a second; a burst of 65,536 packets through a hundred elements that part them all.
+            // Less than a second; a burst of 65,536 packets through a hundred elements that part
+            // them all.
             most_steps: 1 << 23,
             ends_at_loop: false,
             most_burst: 1 << 16,
@@ -67,7 +70,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// For runs that find out what a configuration does, on this machine's time: what would not end is cut off early.
+    /// For runs that find out what a configuration does, on this machine's time: what would not end
+    /// is cut off early.
     pub fn studied() -> Options {
         Options {
             // A batch through thousands of elements that part it.

@@ -56,7 +56,8 @@ impl Ctx {
         &self.config.flat
     }
 
-    /// The element called `name`, looked for in the compounds around element `from`, the innermost first.
+    /// The element called `name`, looked for in the compounds around element `from`, the innermost
+    /// first.
     pub fn find(&self, name: &str, from: Option<ElementId>) -> Option<ElementId> {
         let mut scope = from.map_or("", |from| self.name(from));
         loop {

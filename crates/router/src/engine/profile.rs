@@ -1,4 +1,5 @@
-//! Calls that are watched: time charged to a simulated core, cycles and bytes counted, followed packets told of.
+//! Calls that are watched: time charged to a simulated core, cycles and bytes counted, followed
+//! packets told of.
 //!
 //! ```text
 //! turn of a task ── start ─┬─ pull ── start … spent ──┐
@@ -12,8 +13,8 @@ use super::trace::Step;
 use super::{Ctx, Element, ElementId};
 use trammel_packet::batch::{Batch, Packets};
 
-/// Ticks from which on a call was interrupted: a third of a millisecond, of which a batch's work takes some hundredths and
-/// a scheduler's slice some times as much.
+/// Ticks from which on a call was interrupted: a third of a millisecond, of which a batch's work
+/// takes some hundredths and a scheduler's slice some times as much.
 const INTERRUPTED: u64 = 1 << 20;
 
 impl Ctx {
@@ -182,7 +183,8 @@ mod tests {
             ("b".to_owned(), Box::new(ways_out) as _),
         ];
         host.memory().devices.extend(devices);
-        let text = "f :: FromDevice(a) -> l :: CheckLength(500) -> q :: Queue -> t :: ToDevice(b); l[1] -> d :: Discard";
+        let text = "f :: FromDevice(a) -> l :: CheckLength(500) -> q :: Queue -> t :: ToDevice(b); \
+            l[1] -> d :: Discard";
         let options = lang::Options {
             classes: Some(&BuiltIn),
             ..lang::Options::default()

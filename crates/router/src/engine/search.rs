@@ -44,8 +44,8 @@ impl Ctx {
         }
     }
 
-    /// Visits what lies beyond a port of this element; `visit` gets each element with the port reached
-    /// and says whether the search goes on beyond it.
+    /// Visits what lies beyond a port of this element; `visit` gets each element with the port
+    /// reached and says whether the search goes on beyond it.
     pub fn search(
         &mut self,
         way: Way,
@@ -94,8 +94,8 @@ impl Ctx {
         found
     }
 
-    /// The signal of everything upstream of `input` that says whether a pull may give a packet; `task` is
-    /// woken when it comes on.
+    /// The signal of everything upstream of `input` that says whether a pull may give a packet;
+    /// `task` is woken when it comes on.
     pub fn upstream_signal(&mut self, input: usize, task: Option<TaskId>) -> Signal {
         let listener = task.map(Listener::Task);
         self.signal(Way::Upstream, Kind::Empty, input, listener)
@@ -107,16 +107,16 @@ impl Ctx {
         self.signal(Way::Downstream, Kind::Full, output, listener)
     }
 
-    /// The signal of everything upstream of `input`, which turns this element's own notifier on when it
-    /// comes on.
+    /// The signal of everything upstream of `input`, which turns this element's own notifier on
+    /// when it comes on.
     pub fn relayed_signal(&mut self, input: usize, notifier: NotifierId) -> Signal {
         let listener = Some(Listener::Notifier(notifier));
         self.signal(Way::Upstream, Kind::Empty, input, listener)
     }
 
-    /// A signal is that of the first pass, which stops where an element answers for all beyond it; a
-    /// second pass goes on there, so that the listener is woken by those beyond too. Nobody listens to a
-    /// signal that is always on.
+    /// A signal is that of the first pass, which stops where an element answers for all beyond it;
+    /// a second pass goes on there, so that the listener is woken by those beyond too. Nobody
+    /// listens to a signal that is always on.
     fn signal(&mut self, way: Way, kind: Kind, port: usize, listener: Option<Listener>) -> Signal {
         let (signal, goes_on) = self.gather(way, kind, port, false);
         let Some(listener) = listener.filter(|_| !signal.is_busy()) else {
@@ -160,8 +160,8 @@ impl Ctx {
             }
             let mode = &self.config.nodes[element].modes;
             let others = self.through(way, element, port);
-            // Where the way ends without a notifier, packets may come at any time; an element with no
-            // port at all on that side, such as a scheduler of nothing, makes none.
+            // Where the way ends without a notifier, packets may come at any time; an element with
+            // no port at all on that side, such as a scheduler of nothing, makes none.
             if others.is_empty() && id.is_none() && !self.is_barren(way, element) {
                 signal.set_busy();
             }

@@ -1,4 +1,5 @@
-//! What elements ask of the engine besides moving packets: time, chance, tasks, timers, notifiers, descriptors.
+//! What elements ask of the engine besides moving packets: time, chance, tasks, timers, notifiers,
+//! descriptors.
 
 use super::classic_random::{self, ClassicRandom};
 use super::clock::Clock;
@@ -30,8 +31,8 @@ impl Ctx {
         }
     }
 
-    /// One of 0 … `n` − 1, `n` at least 1: of this element's own stream, or the next of all elements' once a
-    /// seed was set.
+    /// One of 0 … `n` − 1, `n` at least 1: of this element's own stream, or the next of all
+    /// elements' once a seed was set.
     pub fn draw(&mut self, n: u64) -> u64 {
         self.random.draws += 1;
         match &mut self.random.classic {
@@ -56,8 +57,8 @@ impl Ctx {
         &mut self.random.streams[self.me]
     }
 
-    /// Whether nothing depends on chance or waits for a time: a number that stays the same while no random number is asked
-    /// for; none while a timer is set.
+    /// Whether nothing depends on chance or waits for a time: a number that stays the same while no
+    /// random number is asked for; none while a timer is set.
     pub fn steadiness(&mut self) -> Option<u64> {
         let is_waiting = self.schedule.timers.next_at().is_some();
         (!is_waiting).then_some(self.random.draws)

@@ -45,7 +45,8 @@ impl Setup<'_> {
         self.definitions.within(self.name, &self.index.names)
     }
 
-    /// The element called `name`, or all elements of the compound called so, as this element sees them.
+    /// The element called `name`, or all elements of the compound called so, as this element sees
+    /// them.
     pub fn elements_in(&self, name: &str) -> Vec<ElementId> {
         if let Some(element) = self.names().element(name) {
             return vec![element];

@@ -1,8 +1,9 @@
 //! A run that is studied: how the work of elements depends on the packets that come.
 //!
-//! What a configuration alone does not tell, such as how deep the addresses that come lie in a tree, how many rules are tried
-//! on the packets that come, or whether the packets of a batch part, elements tell for each batch of such a run
-//! ([`Element::study`](crate::engine::Element::study)). Estimates take it for what is to come.
+//! What a configuration alone does not tell, such as how deep the addresses that come lie in a
+//! tree, how many rules are tried on the packets that come, or whether the packets of a batch part,
+//! elements tell for each batch of such a run ([`Element::study`](crate::engine::Element::study)).
+//! Estimates take it for what is to come.
 
 use std::collections::{BTreeMap, HashSet};
 

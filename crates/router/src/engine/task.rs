@@ -1,7 +1,7 @@
 //! Tasks, by stride scheduling: a task with more tickets runs more often.
 //!
-//! Waldspurger and Weihl 1995, *Stride Scheduling*: each run moves a task's pass on by its stride, which is
-//! inverse to its tickets, and the task with the least pass runs next.
+//! Waldspurger and Weihl 1995, *Stride Scheduling*: each run moves a task's pass on by its stride,
+//! which is inverse to its tickets, and the task with the least pass runs next.
 
 use super::ElementId;
 use std::collections::{BTreeMap, VecDeque};
@@ -43,15 +43,17 @@ struct Queued {
     entry: u32,
 }
 
-/// The tasks of one thread. Passes wrap: of two, the one that is less by less than half the range is first.
+/// The tasks of one thread. Passes wrap: of two, the one that is less by less than half the range
+/// is first.
 #[derive(Debug, Default)]
 pub struct Tasks {
     all: Vec<Task>,
-    /// The first task of each element that has one, and the next of the same element after each task.
+    /// The first task of each element that has one, and the next of the same element after each
+    /// task.
     first: BTreeMap<ElementId, TaskId>,
     next: Vec<Option<TaskId>>,
-    /// The scheduled ones, in the order of their passes, and entries of tasks that were unscheduled since: taking
-    /// those out at once would cost the length of the queue each time.
+    /// The scheduled ones, in the order of their passes, and entries of tasks that were unscheduled
+    /// since: taking those out at once would cost the length of the queue each time.
     queue: VecDeque<Queued>,
     /// How many are scheduled.
     scheduled: usize,

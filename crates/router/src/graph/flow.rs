@@ -1,8 +1,8 @@
 //! Flow codes: which outputs a packet may leave by that came by an input.
 //!
-//! `x/x` all to all, `x/y` none, `#/#` each to its own number, `xy/x` the first input only. The last
-//! character of a side holds for the ports after it; `[…]` is a port that is of several kinds at once,
-//! `[^…]` of all kinds but these.
+//! `x/x` all to all, `x/y` none, `#/#` each to its own number, `xy/x` the first input only. The
+//! last character of a side holds for the ports after it; `[…]` is a port that is of several kinds
+//! at once, `[^…]` of all kinds but these.
 
 /// What one port of a side is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Finds elements by name and connections by port without looking at all of them.
 //!
-//! Both are sorted once when a configuration is loaded, so that a search takes the logarithm of what there is: an
-//! element that looks for another, or follows the packets, must not cost more because the configuration is long.
+//! Both are sorted once when a configuration is loaded, so that a search takes the logarithm of
+//! what there is: an element that looks for another, or follows the packets, must not cost more
+//! because the configuration is long.
 
 use crate::args::element_names::ElementNames;
 use crate::lang::{Connection, Flat, Port};
@@ -28,7 +29,8 @@ impl Index {
 /// The connections, from either end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wiring {
-    /// Outputs, each with the input that it leads to; those of one output in the order of the connections.
+    /// Outputs, each with the input that it leads to; those of one output in the order of the
+    /// connections.
     from: Vec<(Port, Port)>,
     /// Inputs, each with the output that leads to it.
     to: Vec<(Port, Port)>,

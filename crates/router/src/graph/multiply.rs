@@ -1,7 +1,8 @@
 //! Loops of pushes in which packets multiply.
 //!
-//! A `Tee` or `Hub` one of whose outputs leads back to it without a queue between makes more packets of each one that comes. The
-//! engine catches them when they are many; who wrote the configuration learns of it before.
+//! A `Tee` or `Hub` one of whose outputs leads back to it without a queue between makes more
+//! packets of each one that comes. The engine catches them when they are many; who wrote the
+//! configuration learns of it before.
 
 use super::processing::{Mode, Modes};
 use crate::lang::Flat;
@@ -34,7 +35,8 @@ pub(crate) fn outputs(flat: &Flat, modes: &[Modes]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Numbers of strongly connected components, equal where two nodes reach each other (Tarjan 1972, without recursion).
+/// Numbers of strongly connected components, equal where two nodes reach each other (Tarjan 1972,
+/// without recursion).
 fn components(next: &[Vec<usize>]) -> Vec<usize> {
     const NONE: usize = usize::MAX;
     let (mut order, mut low) = (vec![NONE; next.len()], vec![0; next.len()]);

@@ -1,8 +1,8 @@
 //! Push or pull: what every port of a configuration is.
 //!
 //! A class says `h` (push), `l` (pull) or `a` (agnostic) for each port. Push and pull spread along
-//! connections, and through agnostic elements between the ports that packets pass between, until nothing
-//! changes; agnostic ports that nothing reaches are push.
+//! connections, and through agnostic elements between the ports that packets pass between, until
+//! nothing changes; agnostic ports that nothing reaches are push.
 
 use super::flow::Flow;
 use std::collections::BTreeSet;
@@ -32,8 +32,8 @@ impl Mode {
 /// What a class says of the ports of one side, and which of them do not follow the other side.
 type Side = Vec<(Mode, bool)>;
 
-/// Reads one side of a processing code for `count` ports: the last letter repeats. `~` marks a port that
-/// does not follow the other side; the second of each pair says so.
+/// Reads one side of a processing code for `count` ports: the last letter repeats. `~` marks a port
+/// that does not follow the other side; the second of each pair says so.
 fn side(code: &str, count: usize) -> Side {
     let mut modes = Side::new();
     for c in code.chars() {
@@ -98,7 +98,8 @@ pub enum Conflict {
 /// A connection: element and port it comes from, element and port it goes to.
 pub type Wire = ((usize, usize), (usize, usize));
 
-/// Two ports that are the same: the ends of a connection, or an input and an output that agnostic packets pass between.
+/// Two ports that are the same: the ends of a connection, or an input and an output that agnostic
+/// packets pass between.
 #[derive(Clone, Copy, Debug)]
 struct Bond {
     one: u32,
@@ -119,8 +120,9 @@ fn first_ports(shapes: &[Shape]) -> Vec<u32> {
 
 /// Decides every port. The conflicts come in the order in which they were met.
 ///
-/// All bonds are looked at in turn, and again in further rounds those with a port that has changed since: what comes
-/// out, and in which order, is what rounds over all of them would give, for work in proportion to the graph.
+/// All bonds are looked at in turn, and again in further rounds those with a port that has changed
+/// since: what comes out, and in which order, is what rounds over all of them would give, for work
+/// in proportion to the graph.
 pub fn resolve(shapes: &[Shape], wires: &[Wire]) -> (Vec<Modes>, Vec<Conflict>) {
     let first = first_ports(shapes);
     let input = |element: usize, port: usize| first[element] + port as u32;

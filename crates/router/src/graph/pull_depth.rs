@@ -1,10 +1,12 @@
 //! How many elements a pull passes on its way.
 //!
-//! A pull is a call within a call, for each element that it passes: a chain without end would take a stack without end.
+//! A pull is a call within a call, for each element that it passes: a chain without end would take
+//! a stack without end.
 
 use super::processing::{Mode, Modes, Wire};
 
-/// The most elements that a pull may pass: their calls take less than the least stack that a thread has.
+/// The most elements that a pull may pass: their calls take less than the least stack that a thread
+/// has.
 pub(crate) const MOST: usize = 2_000;
 
 /// The element at which a pull has passed more than `most` others, where there is one.
@@ -18,7 +20,8 @@ pub(crate) fn too_deep(modes: &[Modes], wires: &[Wire], most: usize) -> Option<u
     }
     below.sort_unstable();
     let mut depth = vec![0_usize; modes.len()];
-    // From those that pull from nobody on; of elements in a circle, where a pull comes back to, none is reached.
+    // From those that pull from nobody on; of elements in a circle, where a pull comes back to,
+    // none is reached.
     let mut open: Vec<usize> = (0..modes.len()).filter(|at| above[*at] == 0).collect();
     let mut done = 0;
     while let Some(at) = open.pop() {

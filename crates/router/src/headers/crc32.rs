@@ -1,4 +1,5 @@
-//! The checksum that SetCRC32 appends, CRC-32 with the bits in their written order (CRC-32/MPEG-2), and Ethernet's own.
+//! The checksum that SetCRC32 appends, CRC-32 with the bits in their written order (CRC-32/MPEG-2),
+//! and Ethernet's own.
 //!
 //! The polynomial is the same; SetCRC32's remainder is neither reflected nor inverted at the end.
 

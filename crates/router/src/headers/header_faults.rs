@@ -46,7 +46,8 @@ impl Faults {
         }
     }
 
-    /// Sends a packet with fault number `kind` away. What is printed is `introduction` and the fault's text.
+    /// Sends a packet with fault number `kind` away. What is printed is `introduction` and the
+    /// fault's text.
     #[cold]
     pub(crate) fn reject(
         &mut self,

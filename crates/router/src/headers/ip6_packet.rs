@@ -31,7 +31,8 @@ pub(crate) fn set_destination(packet: &mut Packet, address: [u8; 16]) {
     packet.set_anno_bytes(anno::DST_IP6, address);
 }
 
-/// The checksum of `payload`, in which that of its own is 0, over the pseudo-header (RFC 8200, §8.1).
+/// The checksum of `payload`, in which that of its own is 0, over the pseudo-header (RFC 8200,
+/// §8.1).
 pub(crate) fn checksum(src: &[u8; 16], dst: &[u8; 16], protocol: u8, payload: &[u8]) -> u16 {
     Sum::ZERO
         .pseudo_v6(src, dst, protocol, payload.len() as u32)

@@ -80,8 +80,8 @@ pub(crate) fn transport_len(packet: &Packet) -> usize {
     packet.transport_header().len()
 }
 
-/// The sum over the pseudo-header and all that follows the IPv4 header at the front of `data`; none where
-/// the header's lengths go beyond the data.
+/// The sum over the pseudo-header and all that follows the IPv4 header at the front of `data`; none
+/// where the header's lengths go beyond the data.
 pub(crate) fn transport_sum(data: &[u8]) -> Option<Sum> {
     let header = final_header(data)?;
     let total = usize::from(header.total_length.get());
@@ -89,8 +89,8 @@ pub(crate) fn transport_sum(data: &[u8]) -> Option<Sum> {
     Some(pseudo_sum(&header, transport))
 }
 
-/// The IPv4 header at the front of `data` as the pseudo-header of its transport has it: a source route that is not
-/// used up tells the destination.
+/// The IPv4 header at the front of `data` as the pseudo-header of its transport has it: a source
+/// route that is not used up tells the destination.
 #[inline]
 pub(crate) fn final_header(data: &[u8]) -> Option<Ipv4> {
     let mut header = *Ipv4::read(data)?;
@@ -180,8 +180,8 @@ fn is_sum_right(header: &[u8; 20]) -> bool {
     sum % 0xFFFF == 0
 }
 
-/// Checks the header at `offset`. A good one is marked, its destination noted, and what follows the packet
-/// (an Ethernet frame's padding) cut off.
+/// Checks the header at `offset`. A good one is marked, its destination noted, and what follows the
+/// packet (an Ethernet frame's padding) cut off.
 #[inline]
 pub(crate) fn check(
     packet: &mut Packet,
@@ -236,8 +236,8 @@ fn check_uncommon(data: &[u8], header: &Ipv4, with_checksum: bool) -> Result<(),
     Ok(())
 }
 
-/// What time to live and checksum become when a router passes a packet on (RFC 1624); `false` where the
-/// packet has come to its end and is left as it was.
+/// What time to live and checksum become when a router passes a packet on (RFC 1624); `false` where
+/// the packet has come to its end and is left as it was.
 #[inline]
 pub(crate) fn decrement_ttl(network: &mut [u8]) -> bool {
     let Some(header) = network.first_chunk_mut::<12>() else {

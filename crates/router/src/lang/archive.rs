@@ -1,4 +1,5 @@
-//! `ar` archives: what `click-fastclassifier` and its like write, a configuration with files beside it.
+//! `ar` archives: what `click-fastclassifier` and its like write, a configuration with files beside
+//! it.
 
 /// A file of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What is collected while reading: bodies of elements and links, and the classes they name.
 //!
 //! The file has a body and so has each version of a compound class. A compound or group stands in a
-//! body as three nodes: itself, its `input` and its `output`; what enters the first leaves the second,
-//! and what enters the third leaves the first.
+//! body as three nodes: itself, its `input` and its `output`; what enters the first leaves the
+//! second, and what enters the third leaves the first.
 
 use std::collections::BTreeMap;
 
@@ -28,8 +28,8 @@ pub(crate) enum ClassKind {
     Tunnel,
     /// The engine has it, or nobody has.
     Primitive,
-    /// The versions in the order of preference, by their place in [`Table::bodies`], and the class that
-    /// `...` extends.
+    /// The versions in the order of preference, by their place in [`Table::bodies`], and the class
+    /// that `...` extends.
     Compound {
         versions: Vec<usize>,
         extends: Option<ClassId>,
@@ -201,7 +201,8 @@ impl Body {
         None
     }
 
-    /// Makes `name`, which may be there, a compound or group; gives it, its `input` and its `output`.
+    /// Makes `name`, which may be there, a compound or group; gives it, its `input` and its
+    /// `output`.
     pub(crate) fn open(
         &mut self,
         name: &str,
@@ -260,8 +261,8 @@ impl Body {
         self.nodes[at].name = name;
     }
 
-    /// Checks that the pseudoelement at `at` of what is printed as `whole` is used on one side only and
-    /// without gaps; gives the number of its ports. `side` is that of the whole, and its first
+    /// Checks that the pseudoelement at `at` of what is printed as `whole` is used on one side only
+    /// and without gaps; gives the number of its ports. `side` is that of the whole, and its first
     /// link is number `since`.
     pub(crate) fn check_pseudo(
         &self,

@@ -1,9 +1,9 @@
 //! Puts compounds into the file's body until no compound is left.
 //!
-//! A compound becomes a pseudoelement; the elements of the version that fits its ports and arguments
-//! follow, named after it. The router adds all parts of a compound before it opens the compounds among
-//! them; the tools go deep first. Variables are those of where a class was written, not of where it is
-//! used.
+//! A compound becomes a pseudoelement; the elements of the version that fits its ports and
+//! arguments follow, named after it. The router adds all parts of a compound before it opens the
+//! compounds among them; the tools go deep first. Variables are those of where a class was written,
+//! not of where it is used.
 
 use std::cell::Cell;
 
@@ -18,8 +18,8 @@ use super::{Compound, Connection, Declared, Flat, Options, Port, tunnel};
 use crate::args::text::split_args;
 use crate::diagnostic::{Diagnostics, Landmark};
 
-/// How many elements there may be, how deep compounds may be within each other, and how many bytes may
-/// come out of variables: a short text can ask for more than any machine has.
+/// How many elements there may be, how deep compounds may be within each other, and how many bytes
+/// may come out of variables: a short text can ask for more than any machine has.
 const MOST_ELEMENTS: usize = 1 << 20;
 const DEEPEST: usize = 200;
 const MOST_BYTES: usize = 1 << 24;
@@ -222,7 +222,8 @@ fn number(
 }
 
 impl Expansion<'_> {
-    /// Replaces variables in the configuration of the element at `at` and opens it if it is a compound.
+    /// Replaces variables in the configuration of the element at `at` and opens it if it is a
+    /// compound.
     fn expand(&mut self, at: usize, scope: usize, depth: usize) {
         self.flat.christen(at);
         if self.flat.nodes[at].class == TUNNEL || self.refused.is_some() {

@@ -1,8 +1,8 @@
 //! Prints a flat graph as a configuration again.
 //!
-//! Chains of connections are printed together: after a connection to input 0 of an element comes one
-//! from its output 0. Handlers print the bare configuration; the tools add lines that say where each
-//! element was declared.
+//! Chains of connections are printed together: after a connection to input 0 of an element comes
+//! one from its output 0. Handlers print the bare configuration; the tools add lines that say where
+//! each element was declared.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,8 +1,8 @@
 //! Cuts a configuration into tokens and keeps count of files and lines.
 //!
-//! A line that begins with `#` sets both, so that what a preprocessor wrote keeps its landmarks. Tokens
-//! can be put back. A landmark is where the reader stands: the line of the last token it was given,
-//! as Click has it.
+//! A line that begins with `#` sets both, so that what a preprocessor wrote keeps its landmarks.
+//! Tokens can be put back. A landmark is where the reader stands: the line of the last token it was
+//! given, as Click has it.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Click's language: from text to a flat graph of elements.
 //!
-//! `lexer` cuts the text into tokens, `parser` reads statements into bodies — the file and its compound
-//! classes —, `connect` matches ports, `expand` puts compounds into the file's body and `tunnel`
-//! follows connections through their pseudoelements. There are two dialects: the router's, where a
-//! class must be known, and that of the tools, which take any name for a class.
+//! `lexer` cuts the text into tokens, `parser` reads statements into bodies — the file and its
+//! compound classes —, `connect` matches ports, `expand` puts compounds into the file's body and
+//! `tunnel` follows connections through their pseudoelements. There are two dialects: the router's,
+//! where a class must be known, and that of the tools, which take any name for a class.
 
 pub mod archive;
 mod body;
@@ -27,8 +27,8 @@ pub use options::{Classes, Libraries, Library, Loader, NoFiles, Options};
 
 use crate::diagnostic::Diagnostics;
 
-/// Reads a configuration. `name` is what landmarks call it: a file's name, `config` for an expression.
-/// Where there are errors, the graph is what could be understood.
+/// Reads a configuration. `name` is what landmarks call it: a file's name, `config` for an
+/// expression. Where there are errors, the graph is what could be understood.
 pub fn parse(text: &str, name: &str, options: &Options<'_>) -> (Flat, Diagnostics) {
     let parsed = parser::parse(text, name, options);
     expand::flatten(parsed, options)

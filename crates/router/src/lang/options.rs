@@ -13,7 +13,8 @@ pub struct Library {
 
 /// Finds the files and packages that a configuration asks for.
 pub trait Loader {
-    /// Looks for `name` along CLICKPATH, where an empty part means `directory`, that of the asking file.
+    /// Looks for `name` along CLICKPATH, where an empty part means `directory`, that of the asking
+    /// file.
     fn library(&self, name: &str, directory: &str) -> Option<Library>;
 
     /// Loads a package.
@@ -99,7 +100,8 @@ pub struct Options<'a> {
     pub definitions: &'a [(String, String)],
     /// Where libraries and packages come from.
     pub loader: &'a dyn Loader,
-    /// The classes there are; `None` takes any name that is no element for a class, as the tools do.
+    /// The classes there are; `None` takes any name that is no element for a class, as the tools
+    /// do.
     pub classes: Option<&'a dyn Classes>,
     /// Whether the file's own variables are replaced where `classes` is `None`; else they are kept
     /// in `Flat::definitions`.

@@ -1,7 +1,8 @@
 //! Reads statements: declarations, chains of connections, compound classes, groups, requirements.
 //!
-//! Recursive descent, [`DEEPEST`] levels of compounds and groups deep at most. Elements and links go
-//! into the body that is open; each error goes where Click would tell it, and reading goes on after it.
+//! Recursive descent, [`DEEPEST`] levels of compounds and groups deep at most. Elements and links
+//! go into the body that is open; each error goes where Click would tell it, and reading goes on
+//! after it.
 
 mod compounds;
 mod elements;

@@ -1,14 +1,15 @@
 //! Where in a source the arguments of an element stand.
 //!
-//! A flat configuration keeps the place of an element's name or class only; its arguments are looked for from there
-//! when there is something to say about one of them.
+//! A flat configuration keeps the place of an element's name or class only; its arguments are
+//! looked for from there when there is something to say about one of them.
 
 use super::lexer::{Kind, Lexer};
 use crate::args::text::placed_args;
 use crate::diagnostic::{Landmark, Span};
 use std::sync::Arc;
 
-/// The places of the arguments of the element that is declared at `landmark`; nothing where it has none there.
+/// The places of the arguments of the element that is declared at `landmark`; nothing where it has
+/// none there.
 pub fn arguments(landmark: &Landmark) -> Option<Vec<Landmark>> {
     let span = landmark.span.as_ref()?;
     let source = &span.source;

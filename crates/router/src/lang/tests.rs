@@ -432,7 +432,8 @@ fn values_that_hold_themselves_end() {
     assert!(elements("define($a $a$a, $b $c, $c $b); Print($a $b)").len() == 1);
     let told = told(
         "define($a $b$b$b$b$b$b$b$b$b$b, $b $c$c$c$c$c$c$c$c$c$c, $c $d$d$d$d$d$d$d$d$d$d, \
-         $d $e$e$e$e$e$e$e$e$e$e, $e $f$f$f$f$f$f$f$f$f$f, $f $g$g$g$g$g$g$g$g$g$g, $g $h$h$h$h$h$h$h$h$h$h, \
+         $d $e$e$e$e$e$e$e$e$e$e, $e $f$f$f$f$f$f$f$f$f$f, $f $g$g$g$g$g$g$g$g$g$g, \
+         $g $h$h$h$h$h$h$h$h$h$h, \
          $h $i$i$i$i$i$i$i$i$i$i, $i $a$a$a$a$a$a$a$a$a$a); Print($a)",
     );
     assert!(told.contains("variables expand to too much text"), "{told}");
@@ -442,7 +443,8 @@ fn values_that_hold_themselves_end() {
 
 #[test]
 fn libraries_are_read_once_and_their_errors_are_theirs() {
-    let text = "require(library one, library two, library none, library locked)\n{ require(library one) }; Two";
+    let text = "require(library one, library two, library none, library locked)\n\
+        { require(library one) }; Two";
     assert_eq!(
         told(text),
         "lib/two:2: undeclared element 'Bad'\n\

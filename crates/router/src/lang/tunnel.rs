@@ -1,8 +1,8 @@
 //! Follows connections through compounds and groups, whose ports are no element's.
 //!
-//! What enters a compound's input leaves its pseudoelement `input` by the same port, and what enters
-//! its pseudoelement `output` leaves the compound. A link between two elements stands for every path
-//! through such pairs from the one to the other.
+//! What enters a compound's input leaves its pseudoelement `input` by the same port, and what
+//! enters its pseudoelement `output` leaves the compound. A link between two elements stands for
+//! every path through such pairs from the one to the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,8 @@ impl Graph<'_> {
         self.body.nodes[port.element].class == TUNNEL
     }
 
-    /// The pseudoelement on the other side of an input (`side` 0) or output (1), if it has that side.
+    /// The pseudoelement on the other side of an input (`side` 0) or output (1), if it has that
+    /// side.
     fn across(&self, port: Port, side: usize) -> Option<Port> {
         let element = match (self.body.nodes[port.element].tunnel, side) {
             (Tunnel::Outer(input, _), 0) => input,

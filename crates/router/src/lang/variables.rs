@@ -1,7 +1,7 @@
 //! Variables in configuration strings: `$x`, `${x}`, `${x-default}`, `${x[2]}`, `$(handler call)`.
 //!
-//! Nothing is replaced in single quotes or comments; in double quotes the value is escaped so that it
-//! stays one quoted text. A value may itself hold variables; ten levels of that are followed.
+//! Nothing is replaced in single quotes or comments; in double quotes the value is escaped so that
+//! it stays one quoted text. A value may itself hold variables; ten levels of that are followed.
 
 use super::conf::is_name;
 use crate::args::text::{is_space_byte, quote, skip_space, take_word};

@@ -1,7 +1,7 @@
 //! DIR-24-8: a word for every prefix of 24 bits, and chunks of 256 words where longer prefixes are.
 //!
-//! One access finds the next hop wherever no prefix is longer than 24 bits, two elsewhere. The table has
-//! 64 MB whatever its routes; parts in which no route stands cost address space only.
+//! One access finds the next hop wherever no prefix is longer than 24 bits, two elsewhere. The
+//! table has 64 MB whatever its routes; parts in which no route stands cost address space only.
 //!
 //! # References
 //! Gupta, Lin and McKeown, "Routing Lookups in Hardware at Memory Access Speeds", INFOCOM 1998.

@@ -1,8 +1,10 @@
-//! What all elements that look routes up have in common: arguments, handlers, and the way of a packet.
+//! What all elements that look routes up have in common: arguments, handlers, and the way of a
+//! packet.
 //!
-//! A route is written `ADDR/MASK [GATEWAY] OUTPUT`. A packet's destination annotation is looked up; where
-//! the route has a gateway, the annotation becomes the gateway, and the packet leaves by the output. A route whose output is
-//! `drop` ends its packets: they do not go by the route of a larger network.
+//! A route is written `ADDR/MASK [GATEWAY] OUTPUT`. A packet's destination annotation is looked up;
+//! where the route has a gateway, the annotation becomes the gateway, and the packet leaves by the
+//! output. A route whose output is `drop` ends its packets: they do not go by the route of a larger
+//! network.
 
 use crate::args::addresses::{parse_ip, parse_ip_prefix};
 use crate::args::machine_names::unknown_name;
@@ -35,7 +37,8 @@ pub(crate) const PARAMS: &[Param] = &[param(
 pub(crate) const PORTS: (&str, &str) = ("1/-", "h/h");
 
 /// The operations of those that look up in a structure of their own.
-pub(crate) const OPS: &str = "asked * trie_lookup(levels, 64 * lines, 4096 * pages) by 8; work(18 + (22 + 4.7 * listed) * asked + 28 * ways)";
+pub(crate) const OPS: &str = "asked * trie_lookup(levels, 64 * lines, 4096 * pages) by 8; \
+    work(18 + (22 + 4.7 * listed) * asked + 28 * ways)";
 
 /// Packets without a route that are told of.
 const TOLD: u32 = 5;

@@ -1,9 +1,9 @@
 //! A list of routes, all of which are tried: for few routes, printed in the order of their arrival.
 //!
-//! The list is kept twice: in the order for printing, where a new route takes the first place that a
-//! removed one has left, as in Click; and by length, the shortest first, for lookups. There the routes are
-//! the outer loop and the addresses of a batch the inner one, whose steps are independent and without
-//! branches: the last prefix that matches is the longest.
+//! The list is kept twice: in the order for printing, where a new route takes the first place that
+//! a removed one has left, as in Click; and by length, the shortest first, for lookups. There the
+//! routes are the outer loop and the addresses of a batch the inner one, whose steps are
+//! independent and without branches: the last prefix that matches is the longest.
 
 use super::{Address, BATCH, NextHop, Prefix, Table};
 

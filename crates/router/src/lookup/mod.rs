@@ -1,27 +1,31 @@
 //! Route tables: the longest prefix that matches an address.
 //!
-//! A table maps a prefix to a [`NextHop`], a number of 32 bits; the gateways and ports for which the
-//! numbers stand are kept beside it, once each ([`Routes`]). Every fast table consists of the routes in
-//! order (`rib::Rib`) and of a structure derived from them that answers lookups. A change repaints
-//! only the addresses of its prefix, from the routes inside it, so that a removal uncovers what lay below.
+//! A table maps a prefix to a [`NextHop`], a number of 32 bits; the gateways and ports for which
+//! the numbers stand are kept beside it, once each ([`Routes`]). Every fast table consists of the
+//! routes in order (`rib::Rib`) and of a structure derived from them that answers lookups. A change
+//! repaints only the addresses of its prefix, from the routes inside it, so that a removal uncovers
+//! what lay below.
 //!
-//! | structure | elements | why |
-//! |---|---|---|
-//! | [`radix::Radix`] | RadixIPLookup, StaticIPLookup, RangeIPLookup | as small as its routes: of a few kilobytes for a few routes, within a third-level cache for a million; RangeIPLookup asks for what it is, a compact copy made for lookups |
-//! | [`direct::Direct`] | DirectIPLookup | one access for a prefix of up to 24 bits, for 64 MB of memory |
-//! | [`linear::Linear`] | LinearIPLookup | prints its routes in the order of their arrival, as Click's does; for few routes |
-//! | [`poptrie::Poptrie`] | LookupIP6Route | the trie within `Radix`, over 128 bits |
+//! - [`radix::Radix`] (RadixIPLookup, StaticIPLookup, RangeIPLookup) is as small as its routes: of
+//!   a few kilobytes for a few routes, within a third-level cache for a million. RangeIPLookup asks
+//!   for what it is, a compact copy made for lookups.
+//! - [`direct::Direct`] (DirectIPLookup) makes one access for a prefix of up to 24 bits, for 64 MB
+//!   of memory.
+//! - [`linear::Linear`] (LinearIPLookup) prints its routes in the order of their arrival, as
+//!   Click's does; for few routes.
+//! - [`poptrie::Poptrie`] (LookupIP6Route) is the trie within `Radix`, over 128 bits.
 //!
 //! Prefixes of at most `short::SHORT` bits stand aside (`short::Short`): a change of the default
 //! route would otherwise repaint everything.
 //!
 //! # Cost
-//! Core cycles a lookup of random addresses in batches of 32, the least of three runs beside other work
-//! (2 virtual cores of an AMD EPYC, family 26; `cargo run --release -p trammel-router --example lookups`,
-//! 2026-11-22): `Radix` 4.0 with 8 routes, 7.6 with 1,000, 9.5 with 10,000, 18 with 100,000 and 53 with a
-//! million, which load in 0.21 s; `Direct` 12, 16, 38, 46, 42 and 0.21 s. With a million routes, roots of
-//! 16, 18, 20 and 22 bits cost 75, 42, 40 and 55; batches of 8, 16, 32 and 64 addresses 95, 71, 35 and 36.
-//! Nodes within one cache line each, or fetching a second line, gained nothing.
+//! Core cycles a lookup of random addresses in batches of 32, the least of three runs beside other
+//! work (2 virtual cores of an AMD EPYC, family 26;
+//! `cargo run --release -p trammel-router --example lookups`, 2026-11-22): `Radix` 4.0 with 8
+//! routes, 7.6 with 1,000, 9.5 with 10,000, 18 with 100,000 and 53 with a million, which load in
+//! 0.21 s; `Direct` 12, 16, 38, 46, 42 and 0.21 s. With a million routes, roots of 16, 18, 20 and
+//! 22 bits cost 75, 42, 40 and 55; batches of 8, 16, 32 and 64 addresses 95, 71, 35 and 36. Nodes
+//! within one cache line each, or fetching a second line, gained nothing.
 
 pub mod direct;
 pub(crate) mod ip_lookup;
@@ -48,7 +52,8 @@ pub const NEAR: usize = 32 << 10;
 pub struct NextHop(NonZeroU32);
 
 impl NextHop {
-    /// Next hops are numbered 0 … `LIMIT` − 1: tables use the highest bit of a word, and 0 for none.
+    /// Next hops are numbered 0 … `LIMIT` − 1: tables use the highest bit of a word, and 0 for
+    /// none.
     pub const LIMIT: u32 = (1 << 31) - 1;
 
     /// The next hop of number `index`, which is below [`NextHop::LIMIT`].

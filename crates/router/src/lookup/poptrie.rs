@@ -1,19 +1,20 @@
 //! A compressed trie of 64-way nodes behind a directly indexed root, after Poptrie.
 //!
-//! The root is indexed by the first bits of an address. A word of it is a next hop, or else a node that
-//! decides on the next six bits, and so on. Slots of a node that are alike and adjacent share one word;
-//! a bitmap says where a new word begins, so that the word of slot s is found by counting the bits up to s.
+//! The root is indexed by the first bits of an address. A word of it is a next hop, or else a node
+//! that decides on the next six bits, and so on. Slots of a node that are alike and adjacent share
+//! one word; a bitmap says where a new word begins, so that the word of slot s is found by counting
+//! the bits up to s.
 //!
-//! Differs from the paper: one bitmap rather than two, and a node's words follow its bitmap, where the
-//! paper keeps nodes and leaves in two arrays. The paper's way costs a second access that depends on the
-//! first; this one mostly finds the word in the line of the bitmap. A child costs 4 bytes of
-//! pointer here, which the paper saves by consecutive children.
+//! Differs from the paper: one bitmap rather than two, and a node's words follow its bitmap, where
+//! the paper keeps nodes and leaves in two arrays. The paper's way costs a second access that
+//! depends on the first; this one mostly finds the word in the line of the bitmap. A child costs 4
+//! bytes of pointer here, which the paper saves by consecutive children.
 //!
 //! A change rebuilds what is below its prefix and repacks the nodes above it, at most one a level.
 //!
 //! # References
-//! Asai and Ohara, "Poptrie: A Compressed Trie with Population Count for Fast and Scalable Software IP
-//! Routing Table Lookup", SIGCOMM 2015.
+//! Asai and Ohara, "Poptrie: A Compressed Trie with Population Count for Fast and Scalable Software
+//! IP Routing Table Lookup", SIGCOMM 2015.
 
 use super::rib::{Level, Rib, Run, paint};
 use super::short::{SHORT, Short};
@@ -297,7 +298,8 @@ impl Nodes {
         at as u32 | NODE
     }
 
-    /// The word for several runs that fill the slot at `base`, whose first `depth` bits are decided.
+    /// The word for several runs that fill the slot at `base`, whose first `depth` bits are
+    /// decided.
     fn build<A: Address>(&mut self, base: A, depth: u8, runs: &[Run<A>]) -> u32 {
         let level = Level {
             base,
@@ -316,7 +318,8 @@ impl Nodes {
         self.pack(None, &slots[..1 << level.width], STRIDE - level.width)
     }
 
-    /// The word that takes the place of `word` once the runs of `region`, within its slot, have changed.
+    /// The word that takes the place of `word` once the runs of `region`, within its slot, have
+    /// changed.
     fn update<A: Address>(
         &mut self,
         word: u32,
@@ -364,7 +367,8 @@ impl Nodes {
         self.pack(old, slots, spare)
     }
 
-    /// Writes a node of these slots, which are 2^`spare` of the bitmap apart, over `old` if it fits.
+    /// Writes a node of these slots, which are 2^`spare` of the bitmap apart, over `old` if it
+    /// fits.
     fn pack(&mut self, old: Option<u32>, slots: &[u32], spare: u8) -> u32 {
         let mut map = 0_u64;
         let mut words = [0; 1 << STRIDE];

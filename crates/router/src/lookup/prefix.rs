@@ -13,7 +13,8 @@ pub trait Address: Copy + Ord + Default + Debug + 'static {
     /// The address with all but its first `len` bits set.
     fn fill(self, len: u8) -> Self;
 
-    /// The bits `from` … `from + width − 1`, zeros behind the last; `from` < `BITS`, 1 ≤ `width` ≤ 32.
+    /// The bits `from` … `from + width − 1`, zeros behind the last; `from` < `BITS`,
+    /// 1 ≤ `width` ≤ 32.
     fn field(self, from: u8, width: u8) -> usize;
 
     /// The address whose [`field`](Address::field) is `value` and all else zero.

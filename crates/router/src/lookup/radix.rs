@@ -1,9 +1,10 @@
-//! A table for few routes and for many: a list, then a [`Poptrie`] whose root grows with its routes.
+//! A table for few routes and for many: a list, then a [`Poptrie`] whose root grows with its
+//! routes.
 //!
-//! Up to `FEW` routes are also kept as a [`Linear`] list, which answers batches in the same short time
-//! whatever the addresses, where a trie depends on how well the processor foresees its branches. The
-//! widths of the root are six bits apart from 24, so that a prefix of 24 bits, the commonest length by
-//! far, ends with a node. Widening rebuilds the table, once.
+//! Up to `FEW` routes are also kept as a [`Linear`] list, which answers batches in the same short
+//! time whatever the addresses, where a trie depends on how well the processor foresees its
+//! branches. The widths of the root are six bits apart from 24, so that a prefix of 24 bits, the
+//! commonest length by far, ends with a node. Widening rebuilds the table, once.
 
 use super::linear::Linear;
 use super::poptrie::Poptrie;

@@ -1,8 +1,8 @@
 //! The routes in order, and the runs of addresses that share a next hop.
 //!
-//! The structures that answer lookups are painted from runs: the addresses of a region in order, cut
-//! wherever the longest matching prefix changes its next hop. Runs are found in one pass over the routes
-//! inside the region, with a stack of the prefixes that are open.
+//! The structures that answer lookups are painted from runs: the addresses of a region in order,
+//! cut wherever the longest matching prefix changes its next hop. Runs are found in one pass over
+//! the routes inside the region, with a stack of the prefixes that are open.
 
 use super::{Address, NextHop, Prefix};
 use std::collections::BTreeMap;
@@ -69,8 +69,9 @@ impl<A: Address> Rib<A> {
     /// The word of the longest prefix of at least `shortest` bits that covers all of `region`.
     fn cover(&self, region: Prefix<A>, shortest: u8) -> u32 {
         let mut probe = region;
-        // A prefix that covers the region stands at or before the probe. Where the route found does not
-        // cover it, no covering one is longer than what both have in common: it would stand between.
+        // A prefix that covers the region stands at or before the probe. Where the route found does
+        // not cover it, no covering one is longer than what both have in common: it would stand
+        // between.
         while let Some((&found, &hop)) = self.routes.range(..=probe).next_back() {
             if found.covers(region) {
                 return if found.len() < shortest {
@@ -129,7 +130,8 @@ impl<A: Address> Default for Rib<A> {
     }
 }
 
-/// A level of a structure: the bits `depth` … `depth + width − 1` of the addresses that begin with `base`.
+/// A level of a structure: the bits `depth` … `depth + width − 1` of the addresses that begin with
+/// `base`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level<A> {
     pub(super) base: A,
@@ -150,8 +152,8 @@ impl<A: Address> Level<A> {
     }
 }
 
-/// Paints `runs`, those of the whole slots that `region` touches, into `slots`; a slot of several runs
-/// gets the word that `split` makes of its first address and its runs.
+/// Paints `runs`, those of the whole slots that `region` touches, into `slots`; a slot of several
+/// runs gets the word that `split` makes of its first address and its runs.
 pub(super) fn paint<A: Address>(
     slots: &mut [u32],
     level: Level<A>,

@@ -82,8 +82,8 @@ impl<A: Address, T: Table<A>> Routes<A, T> {
         Some(self.release(prefix, old))
     }
 
-    /// Adds many routes at once, of which the first of equal prefixes stays, as if added one by one;
-    /// how many were refused.
+    /// Adds many routes at once, of which the first of equal prefixes stays, as if added one by
+    /// one; how many were refused.
     pub fn load(&mut self, routes: &[Route<A>]) -> usize {
         let mut sorted: Vec<(Prefix<A>, u32)> = routes
             .iter()

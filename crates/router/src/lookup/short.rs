@@ -13,7 +13,8 @@ const SLOTS: usize = 1 << SHORT;
 pub(super) struct Short {
     /// By the first bits of an address.
     slots: [u32; SLOTS],
-    /// The routes as a binary tree: the prefix of `len` bits whose value is `v` stands at 2^len + v.
+    /// The routes as a binary tree: the prefix of `len` bits whose value is `v` stands at 2^len +
+    /// v.
     tree: [u32; 2 * SLOTS],
 }
 

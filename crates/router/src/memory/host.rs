@@ -1,5 +1,5 @@
-//! A machine in memory: files, what was printed, devices of the caller's. For tests, and for runs that must
-//! touch nothing.
+//! A machine in memory: files, what was printed, devices of the caller's. For tests, and for runs
+//! that must touch nothing.
 
 use crate::host::{
     Bell, DeviceRequest, Host, Key, MachineNames, NoNames, Overheard, Refusal, Socket,

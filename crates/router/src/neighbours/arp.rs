@@ -50,8 +50,8 @@ pub(crate) fn frame(to: [u8; 6], op: u16, sender: Party, target: Party) -> [u8; 
     frame
 }
 
-/// The ARP packet in a frame of type ARP, for Ethernet and IPv4, with addresses of their lengths. Click does not look at the
-/// lengths, and answers from bytes that are no addresses.
+/// The ARP packet in a frame of type ARP, for Ethernet and IPv4, with addresses of their lengths.
+/// Click does not look at the lengths, and answers from bytes that are no addresses.
 pub(crate) fn read(frame: &[u8]) -> Option<&Arp> {
     let ether = Ether::read(frame)?;
     let arp = Arp::read(frame.get(Ether::LEN..)?)?;

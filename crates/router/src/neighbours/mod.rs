@@ -1,9 +1,9 @@
 //! Which link address a neighbour has, and the packets that wait to learn it.
 //!
-//! A small hash table with open addresses finds an entry in one or two lines of memory; the entries stand
-//! in a list by age, so that the oldest go first when time or room is over. Packets that wait are in lists
-//! through one array, which grows to the most that ever waited. ARP keeps its state here (RFC 826), and so
-//! does the neighbour discovery of IPv6 (RFC 4861, §7.2).
+//! A small hash table with open addresses finds an entry in one or two lines of memory; the entries
+//! stand in a list by age, so that the oldest go first when time or room is over. Packets that wait
+//! are in lists through one array, which grows to the most that ever waited. ARP keeps its state
+//! here (RFC 826), and so does the neighbour discovery of IPv6 (RFC 4861, §7.2).
 
 pub(crate) mod arp;
 
@@ -57,7 +57,8 @@ pub struct Limits {
     pub slim_factor: u32,
     /// Milliseconds that an entry is good for.
     pub timeout_ms: i64,
-    /// Where an entry has all the packets it may, the oldest makes room rather than the new one going.
+    /// Where an entry has all the packets it may, the oldest makes room rather than the new one
+    /// going.
     pub newest_stays: bool,
 }
 
@@ -220,8 +221,8 @@ impl<K: Key> Neighbours<K> {
         lines
     }
 
-    /// The address of `key`, where it is known; asks for a question where it is older than `poll_ms`, if
-    /// that is not 0.
+    /// The address of `key`, where it is known; asks for a question where it is older than
+    /// `poll_ms`, if that is not 0.
     #[inline]
     pub fn lookup(&mut self, key: K, now_ms: i64, poll_ms: i64) -> Option<Known> {
         let at = self.find(key)?;

@@ -1,7 +1,7 @@
 //! Events at even distances: when the next is due, by the count within the second.
 //!
-//! Within each second of the clock, the n-th event is due at n · ⌊4096·10⁶ / rate⌋ / 4096 µs. What a second
-//! is late carries over to the next.
+//! Within each second of the clock, the n-th event is due at n · ⌊4096·10⁶ / rate⌋ / 4096 µs. What
+//! a second is late carries over to the next.
 
 use trammel_packet::timestamp::Timestamp;
 
@@ -42,7 +42,8 @@ impl GapRate {
         self.rate
     }
 
-    /// Changes the rate; what is due is as if it had been so all the second, once [`GapRate::align`] is called.
+    /// Changes the rate; what is due is as if it had been so all the second, once
+    /// [`GapRate::align`] is called.
     pub(crate) fn set_rate(&mut self, rate: u32) {
         self.rate = rate.min(MAX_RATE);
         self.gap = MAX_RATE.checked_div(self.rate).unwrap_or(MAX_RATE + 1);

@@ -1,7 +1,7 @@
 //! A rate as an exponentially weighted moving average over short epochs.
 //!
-//! What comes in one epoch is one sample; each sample moves the average by a part of the way: by default an
-//! epoch is a millisecond and the part a sixteenth.
+//! What comes in one epoch is one sample; each sample moves the average by a part of the way: by
+//! default an epoch is a millisecond and the part a sixteenth.
 
 use crate::args::numbers::unparse_fixed;
 use trammel_packet::timestamp::Timestamp;

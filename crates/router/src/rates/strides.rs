@@ -1,8 +1,8 @@
 //! Stride scheduling of ports: each gets turns in proportion to its tickets.
 //!
-//! Waldspurger and Weihl 1995, *Stride Scheduling*: a turn moves a port's pass on by its stride, which is inverse
-//! to its tickets, and the port with the least pass is next. (Tasks are scheduled so too, but wait in a
-//! queue of those that run; ports are all there all the time.)
+//! Waldspurger and Weihl 1995, *Stride Scheduling*: a turn moves a port's pass on by its stride,
+//! which is inverse to its tickets, and the port with the least pass is next. (Tasks are scheduled
+//! so too, but wait in a queue of those that run; ports are all there all the time.)
 
 use crate::args::numbers::parse_int;
 use crate::args::text::join_args;
@@ -42,13 +42,14 @@ impl Client {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Strides {
     clients: Vec<Client>,
-    /// Ports with tickets, the next first. Passes wrap: of two, the one that is less by less than half the
-    /// range is first.
+    /// Ports with tickets, the next first. Passes wrap: of two, the one that is less by less than
+    /// half the range is first.
     order: Vec<usize>,
 }
 
 impl Strides {
-    /// Reads one number of tickets for each of `count` ports, which are inputs or outputs as `kind` says.
+    /// Reads one number of tickets for each of `count` ports, which are inputs or outputs as `kind`
+    /// says.
     pub(crate) fn configure(
         &mut self,
         setup: &mut Setup,
@@ -125,8 +126,8 @@ impl Strides {
         (distance as i32) < 0
     }
 
-    /// Offers the turn to one port after the other, until one `takes` it. All that were offered it have had
-    /// their turn.
+    /// Offers the turn to one port after the other, until one `takes` it. All that were offered it
+    /// have had their turn.
     pub(crate) fn turn(&mut self, mut takes: impl FnMut(usize) -> bool) -> bool {
         let (mut offered, mut taken) = (0, false);
         while offered < self.order.len() && !taken {

@@ -1,7 +1,8 @@
 //! A script that runs: its place, its variables, and what each instruction does.
 //!
-//! A run has a budget of *steps*, one for each blocking instruction that it may pass: none where something
-//! calls the script, one where a time is over or the driver stopped, as many as are written to `step`.
+//! A run has a budget of *steps*, one for each blocking instruction that it may pass: none where
+//! something calls the script, one where a time is over or the driver stopped, as many as are
+//! written to `step`.
 
 use super::errors::Errors;
 use super::program::{Ending, Program, Step, Target, Type, When};
@@ -18,7 +19,8 @@ pub(crate) mod element;
 
 /// Jumps without a wait between them after which a script is taken to be in a loop.
 const MOST_JUMPS: u32 = 1000;
-/// The most bytes that variables may put into one instruction: a variable may be set to itself twice over.
+/// The most bytes that variables may put into one instruction: a variable may be set to itself
+/// twice over.
 const MOST_BYTES: usize = 1 << 20;
 
 /// What makes the script go on.
@@ -168,7 +170,8 @@ impl Script {
         substitute(text, &scope, quoting, 0)
     }
 
-    /// Calls the handler that `text` names. An error of the call itself is told apart from one in it.
+    /// Calls the handler that `text` names. An error of the call itself is told apart from one in
+    /// it.
     fn call(
         &mut self,
         ctx: &mut Ctx,

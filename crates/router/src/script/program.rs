@@ -56,8 +56,8 @@ pub(crate) enum When {
     Export,
 }
 
-/// An instruction. Its text holds variables yet; `unquote` says that a layer of quotes goes after they
-/// have been replaced.
+/// An instruction. Its text holds variables yet; `unquote` says that a layer of quotes goes after
+/// they have been replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Where a script begins that does not begin with a wait.

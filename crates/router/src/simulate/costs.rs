@@ -30,7 +30,8 @@ impl Costs {
         self
     }
 
-    /// The cost of each element of `router`; what is wrong with one, or with a name that no element has.
+    /// The cost of each element of `router`; what is wrong with one, or with a name that no element
+    /// has.
     pub(super) fn of(&self, router: &Ctx) -> Result<Vec<Cost>, String> {
         for (name, cost) in self.names.iter().chain(&self.classes) {
             if let Some(fault) = cost.fault() {
@@ -42,7 +43,8 @@ impl Costs {
         }
         if let Some(name) = self.names.keys().find(|n| router.find(n, None).is_none()) {
             return Err(format!(
-                "there is a cost for `{name}`, but no element has that name: name one of the configuration's"
+                "there is a cost for `{name}`, but no element has that name: name one of the \
+                 configuration's"
             ));
         }
         let of = |element| {

@@ -13,7 +13,8 @@ use trammel_packet::timestamp::Timestamp;
 /// The descriptor of the first port; those of the others follow.
 const FIRST_DESCRIPTOR: i32 = 1;
 
-/// A machine with simulated ports. Files and what is printed are those of `files`; nothing else of it is used.
+/// A machine with simulated ports. Files and what is printed are those of `files`; nothing else of
+/// it is used.
 #[derive(Debug)]
 pub(super) struct SimulatedHost {
     pub(super) clock: CoreClock,

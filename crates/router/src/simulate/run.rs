@@ -22,8 +22,8 @@ use trammel_packet::timestamp::Timestamp;
 /// Rounds of tasks between two questions whether to go on.
 const ROUNDS: u64 = 64;
 
-/// Batches that may be delivered in one turn of a task, a fifth of a second of this machine: what is under way then is caught in
-/// a loop.
+/// Batches that may be delivered in one turn of a task, a fifth of a second of this machine: what
+/// is under way then is caught in a loop.
 const MOST_STEPS: u64 = 1 << 22;
 
 /// The machine that the router runs on.
@@ -74,8 +74,8 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Loads the configuration `text`, called `name` in messages, on `machine`. `seed` is that of all random
-    /// numbers of the elements.
+    /// Loads the configuration `text`, called `name` in messages, on `machine`. `seed` is that of
+    /// all random numbers of the elements.
     pub fn load(
         text: &str,
         name: &str,
@@ -183,8 +183,9 @@ impl Simulation {
         &mut self.router
     }
 
-    /// Runs whatever begins by `until`; what has begun is finished, so the core's time may be later afterwards.
-    /// Where nothing is left to do before, time ends when the last frame is out, and says so by `Idle`.
+    /// Runs whatever begins by `until`; what has begun is finished, so the core's time may be later
+    /// afterwards. Where nothing is left to do before, time ends when the last frame is out, and
+    /// says so by `Idle`.
     pub fn run_until(&mut self, until: Time) -> Progress {
         let (_, last) = self.end_of(until);
         let progress = self.router.run_until(Some(last));
@@ -192,8 +193,8 @@ impl Simulation {
         progress
     }
 
-    /// The same for as long as `goes_on`, which is asked every few thousand tasks: some milliseconds of this machine. None
-    /// where it was ended before `until`.
+    /// The same for as long as `goes_on`, which is asked every few thousand tasks: some
+    /// milliseconds of this machine. None where it was ended before `until`.
     pub fn run_while(
         &mut self,
         until: Time,
@@ -211,8 +212,8 @@ impl Simulation {
         None
     }
 
-    /// `until` in whole nanoseconds and as a time of day. Rounded up: what begins at `until` is run, or who asks for `next_at`
-    /// would ask for ever.
+    /// `until` in whole nanoseconds and as a time of day. Rounded up: what begins at `until` is
+    /// run, or who asks for `next_at` would ask for ever.
     fn end_of(&self, until: Time) -> (Time, Timestamp) {
         let ns = until.as_ps().div_ceil(1000);
         let last = self.start + Timestamp(i64::try_from(ns).unwrap_or(i64::MAX));
@@ -227,7 +228,8 @@ impl Simulation {
         }
     }
 
-    /// When the core will do something next: now, while it has tasks to run; none where it never will.
+    /// When the core will do something next: now, while it has tasks to run; none where it never
+    /// will.
     pub fn next_at(&mut self) -> Option<Time> {
         self.router.core_next()
     }

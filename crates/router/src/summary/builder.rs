@@ -1,7 +1,7 @@
 //! A packet that is made of a line: headers are made up when a field that stands in one comes.
 //!
-//! Bytes that no field sets are zero. The packet is as short as its fields allow; what is missing of the
-//! length that the line tells is in the EXTRA_LENGTH annotation.
+//! Bytes that no field sets are zero. The packet is as short as its fields allow; what is missing
+//! of the length that the line tells is in the EXTRA_LENGTH annotation.
 
 use trammel_packet::anno;
 use trammel_packet::headers::checksum::{Sum, checksum};
@@ -35,8 +35,8 @@ pub struct FlowId {
     pub dport: u16,
 }
 
-/// Whether messages of this type have an identifier and a sequence number in summaries: not those that ask
-/// for an address mask, though they have them.
+/// Whether messages of this type have an identifier and a sequence number in summaries: not those
+/// that ask for an address mask, though they have them.
 pub(super) fn has_flow(icmp_type: u8) -> bool {
     use kind::{ECHO, ECHO_REPLY, INFORMATION, INFORMATION_REPLY, TIMESTAMP, TIMESTAMP_REPLY};
     matches!(
@@ -214,8 +214,8 @@ impl Builder {
         true
     }
 
-    /// Makes IP and transport headers; tells where the latter begins, where the packet's protocol is one of
-    /// `protocols` or not told.
+    /// Makes IP and transport headers; tells where the latter begins, where the packet's protocol
+    /// is one of `protocols` or not told.
     fn make_upper(&mut self, protocols: &[u8]) -> Option<usize> {
         self.make_ip()?;
         let protocol = self.protocol();
@@ -444,8 +444,9 @@ impl Builder {
         self.account_for_payload(at, len as usize);
     }
 
-    /// Brings the packet's length and the payload's into line: without a length of its own, the packet ends
-    /// with the payload; where it is longer, headers whose lengths were not told grow. Tells by how much.
+    /// Brings the packet's length and the payload's into line: without a length of its own, the
+    /// packet ends with the payload; where it is longer, headers whose lengths were not told grow.
+    /// Tells by how much.
     fn account_for_payload(&mut self, at: usize, len: usize) -> usize {
         if !self.is_ip || self.want_len == 0 {
             self.want_len = at.saturating_add(len);

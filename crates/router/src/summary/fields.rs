@@ -12,9 +12,9 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Reads names separated by spaces, for writing or reading. Names may be quoted, then may have a space
-    /// for an underscore; `ip_` may be left out: `src` is `ip_src`. Gives the fields, with a column that is
-    /// always missing for each unknown name, and the unknown names.
+    /// Reads names separated by spaces, for writing or reading. Names may be quoted, then may have
+    /// a space for an underscore; `ip_` may be left out: `src` is `ip_src`. Gives the fields, with
+    /// a column that is always missing for each unknown name, and the unknown names.
     pub fn parse(text: &str) -> (Fields, Vec<String>) {
         let mut fields = Fields::default();
         let mut unknown = Vec::new();

@@ -1,7 +1,8 @@
 //! IPv4 options as text: `rr{10.0.0.1}+5;ts.ip{1.0.0.1=1,1.0.0.2=2}`.
 //!
-//! In a route, `^` stands where the pointer is; in a record of a route the entries end there, and `+5` is
-//! room for five more. A timestamp with the highest bit set has `!` before it; `++3` is the overflow.
+//! In a route, `^` stands where the pointer is; in a record of a route the entries end there, and
+//! `+5` is room for five more. A timestamp with the highest bit set has `!` before it; `++3` is the
+//! overflow.
 
 use super::builder::Builder;
 use super::row::{Row, Value};
@@ -159,7 +160,8 @@ pub(super) fn parse(text: &[u8], _: &Row, _: &Builder) -> Option<Value<'static>>
     list(text, true, parse_one).map(|options| Value::Bytes(Cow::Owned(options)))
 }
 
-/// Parses options separated by `;` or `,`, `nop` and `eol` among them where padding is wanted. Options that are too long are none, but for NOPs at the front.
+/// Parses options separated by `;` or `,`, `nop` and `eol` among them where padding is wanted.
+/// Options that are too long are none, but for NOPs at the front.
 pub(super) fn list(
     text: &[u8],
     with_padding: bool,

@@ -117,8 +117,8 @@ impl Reader {
             .sort_by_key(|place| self.fields.rows[*place].order);
     }
 
-    /// Sets the addresses and ports of lines that do not tell them: `SRC SPORT DST DPORT [PROTO]`, `-` for
-    /// what is not given.
+    /// Sets the addresses and ports of lines that do not tell them: `SRC SPORT DST DPORT [PROTO]`,
+    /// `-` for what is not given.
     pub fn set_flow(&mut self, text: &str) {
         let words: Vec<&[u8]> = words(text.as_bytes()).collect();
         let Some(flow) = flow_of(&words) else {

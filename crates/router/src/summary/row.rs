@@ -35,7 +35,8 @@ pub(super) enum Width {
     Bytes(usize),
     /// Seconds, then microseconds, four bytes each.
     TimeMicro,
-    /// Nanoseconds, then seconds: the other way round than Click's manual says, but as Click writes it.
+    /// Nanoseconds, then seconds: the other way round than Click's manual says, but as Click writes
+    /// it.
     TimeNano,
     /// A byte of length, then bytes.
     Counted,
@@ -47,8 +48,8 @@ pub(super) enum Width {
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) aliases: &'static [&'static str],
-    /// Rows are put into a packet in this order, whatever the order of the line: a header is there before
-    /// what depends on it.
+    /// Rows are put into a packet in this order, whatever the order of the line: a header is there
+    /// before what depends on it.
     pub(super) order: u16,
     pub(super) width: Width,
     pub(super) get: for<'a> fn(&'a View<'_>) -> Result<Value<'a>, Missing>,

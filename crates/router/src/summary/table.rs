@@ -110,7 +110,10 @@ const UDP: &[u8] = &[protocol::UDP];
 
 /// `name [aliases] order width; get; print; parse; put` a row.
 macro_rules! table {
-    ($($name:literal [$($alias:literal)*] $order:expr, $width:expr; $get:expr; $print:expr; $parse:expr; $put:expr;)*) => {
+    ($(
+        $name:literal [$($alias:literal)*] $order:expr, $width:expr;
+        $get:expr; $print:expr; $parse:expr; $put:expr;
+    )*) => {
         &[$(Row {
             name: $name,
             aliases: &[$($alias),*],
@@ -144,19 +147,26 @@ pub(super) static FIELDS: &[Row] = table! {
         |v| time(v); print_time; parse_time; Some(|b, v| b.notes.timestamp = as_time(v));
     "ts_sec" ["sec"] ANNO, Width::Bytes(4);
         |v| number(v.packet.timestamp().secs() as u32); print_number; parse_number;
-        Some(|b, v| b.notes.timestamp = Timestamp::new(v.number() as i64, b.notes.timestamp.subsec_ns()));
+        Some(|b, v| {
+            b.notes.timestamp = Timestamp::new(v.number() as i64, b.notes.timestamp.subsec_ns());
+        });
     "ts_usec" ["usec"] ANNO, Width::Bytes(4);
         |v| number(v.packet.timestamp().subsec_ns() as u64 / 1000); print_number; parse_number;
-        Some(|b, v| b.notes.timestamp = Timestamp::new(b.notes.timestamp.secs(), v.number() as i64 * 1000));
+        Some(|b, v| {
+            b.notes.timestamp = Timestamp::new(b.notes.timestamp.secs(), v.number() as i64 * 1000);
+        });
     "ts_usec1" ["usec1"] ANNO, Width::Bytes(8);
         |v| number((v.packet.timestamp().0 / 1000) as u64); print_number; parse_number;
         Some(|b, v| b.notes.timestamp = Timestamp((v.number() as i64).saturating_mul(1000)));
     "first_timestamp" ["first_ts" "first_utimestamp"] ANNO, Width::TimeMicro;
-        |v| first_time(v); print_time; parse_time; Some(|b, v| b.notes.first_timestamp = Some(as_time(v)));
+        |v| first_time(v); print_time; parse_time;
+        Some(|b, v| b.notes.first_timestamp = Some(as_time(v)));
     "first_ntimestamp" [] ANNO, Width::TimeNano;
-        |v| first_time(v); print_time; parse_time; Some(|b, v| b.notes.first_timestamp = Some(as_time(v)));
+        |v| first_time(v); print_time; parse_time;
+        Some(|b, v| b.notes.first_timestamp = Some(as_time(v)));
     "count" ["pkt_count" "packet_count"] ANNO, Width::Bytes(4);
-        |v| number(v.packet.anno_u32(anno::EXTRA_PACKETS).wrapping_add(1)); print_number; parse_number;
+        |v| number(v.packet.anno_u32(anno::EXTRA_PACKETS).wrapping_add(1));
+        print_number; parse_number;
         Some(|b, v| b.notes.extra_packets = Some((v.number() as u32).saturating_sub(1)));
     "link" [] ANNO, Width::Bytes(1);
         |v| number(v.packet.anno_u8(anno::PAINT)); print_number; parse_direction;
@@ -189,7 +199,8 @@ pub(super) static FIELDS: &[Row] = table! {
     "ip_dst" [] IP, Width::Bytes(4);
         |v| long(v.ip(20), 16); print_ip; parse_ip; Some(|b, v| b.put_ip(16, &be32(v)));
     "ip_tos" [] IP, Width::Bytes(1);
-        |v| byte(v.ip(2), 1); print_number; parse_number; Some(|b, v| b.put_tos(0xFF, v.number() as u8));
+        |v| byte(v.ip(2), 1); print_number; parse_number;
+        Some(|b, v| b.put_tos(0xFF, v.number() as u8));
     "ip_dscp" [] IP, Width::Bytes(1);
         |v| number(v.ip(2)?[1] >> 2); print_number; parse_number;
         Some(|b, v| b.put_tos(!ecn::MASK, (v.number() as u8) << 2));
@@ -197,7 +208,8 @@ pub(super) static FIELDS: &[Row] = table! {
         |v| number(v.ip(2)?[1] & ecn::MASK); print_ecn; parse_ecn;
         Some(|b, v| b.put_tos(ecn::MASK, v.number() as u8));
     "ip_ttl" [] IP, Width::Bytes(1);
-        |v| byte(v.ip(9), 8); print_number; parse_number; Some(|b, v| b.put_ip(8, &[v.number() as u8]));
+        |v| byte(v.ip(9), 8); print_number; parse_number;
+        Some(|b, v| b.put_ip(8, &[v.number() as u8]));
     "ip_frag" [] IP - 2, Width::Bytes(1);
         |v| number(fragment_letter(v.ip(8)?)); print_letter; parse_fragment;
         Some(|b, v| b.put_ip(6, &be16(v)));
@@ -222,25 +234,34 @@ pub(super) static FIELDS: &[Row] = table! {
         |v| bytes(v.ip_options()); ip_options::print; ip_options::parse;
         Some(|b, v| b.put_ip_options(as_bytes(v)));
     "sport" [] TRANSPORT, Width::Bytes(2);
-        |v| word(v.ports(2), 0); print_number; parse_number; Some(|b, v| b.put_port(0, v.number() as u16));
+        |v| word(v.ports(2), 0); print_number; parse_number;
+        Some(|b, v| b.put_port(0, v.number() as u16));
     "dport" [] TRANSPORT, Width::Bytes(2);
-        |v| word(v.ports(4), 2); print_number; parse_number; Some(|b, v| b.put_port(2, v.number() as u16));
+        |v| word(v.ports(4), 2); print_number; parse_number;
+        Some(|b, v| b.put_port(2, v.number() as u16));
 
     "tcp_seq" ["tcp_seqno"] TRANSPORT, Width::Bytes(4);
-        |v| long(v.upper(TCP, 8), 4); print_number; parse_number; Some(|b, v| b.put_tcp(4, &be32(v)));
+        |v| long(v.upper(TCP, 8), 4); print_number; parse_number;
+        Some(|b, v| b.put_tcp(4, &be32(v)));
     "tcp_ack" ["tcp_ackno"] TRANSPORT, Width::Bytes(4);
-        |v| long(v.upper(TCP, 12), 8); print_number; parse_number; Some(|b, v| b.put_tcp(8, &be32(v)));
+        |v| long(v.upper(TCP, 12), 8); print_number; parse_number;
+        Some(|b, v| b.put_tcp(8, &be32(v)));
     "tcp_off" [] TRANSPORT - 1, Width::Bytes(1);
         |v| number((v.upper(TCP, 13)?[12] >> 4) * 4); print_number; parse_number;
         Some(|b, v| b.put_tcp_header_len(v.number()));
     // In a binary record the ninth flag is lost.
     "tcp_flags" [] TRANSPORT, Width::Bytes(1);
-        |v| { let header = v.upper(TCP, 14)?; number(u16::from_be_bytes([header[12] & 15, header[13]])) };
+        |v| {
+            let header = v.upper(TCP, 14)?;
+            number(u16::from_be_bytes([header[12] & 15, header[13]]))
+        };
         print_flags; parse_flags; Some(|b, v| b.put_tcp_flags(v.number() as u16));
     "tcp_window" ["tcp_win"] TRANSPORT, Width::Bytes(2);
-        |v| word(v.upper(TCP, 16), 14); print_number; parse_number; Some(|b, v| b.put_tcp(14, &be16(v)));
+        |v| word(v.upper(TCP, 16), 14); print_number; parse_number;
+        Some(|b, v| b.put_tcp(14, &be16(v)));
     "tcp_urp" [] TRANSPORT, Width::Bytes(2);
-        |v| word(v.upper(TCP, 20), 18); print_number; parse_number; Some(|b, v| b.put_tcp(18, &be16(v)));
+        |v| word(v.upper(TCP, 20), 18); print_number; parse_number;
+        Some(|b, v| b.put_tcp(18, &be16(v)));
     "tcp_opt" [] TRANSPORT + 3, Width::Counted;
         |v| bytes(v.tcp_options()); tcp_options::print; tcp_options::parse;
         Some(|b, v| b.put_tcp_options(as_bytes(v)));

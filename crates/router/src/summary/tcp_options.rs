@@ -99,8 +99,8 @@ fn print_one(option: &[u8], start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The options in binary: those that are wanted, up to the first that is not valid, and all padding where
-/// all are wanted.
+/// The options in binary: those that are wanted, up to the first that is not valid, and all padding
+/// where all are wanted.
 pub(super) fn filter(options: &[u8], wanted: fn(u8) -> bool) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = options;

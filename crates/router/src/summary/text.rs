@@ -222,7 +222,8 @@ pub(super) fn print_fragment(value: &Value<'_>, _: &View<'_>, out: &mut Vec<u8>)
     }
 }
 
-/// A letter of `ip_frag`, or an offset with `+` and `!`. Offsets count bytes, but 8-byte units in version 1.0.
+/// A letter of `ip_frag`, or an offset with `+` and `!`. Offsets count bytes, but 8-byte units in
+/// version 1.0.
 pub(super) fn parse_fragment(text: &[u8], _: &Row, builder: &Builder) -> Option<Value<'static>> {
     let field = match text {
         b"." => 0,
@@ -364,7 +365,8 @@ pub(super) fn quote(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
-/// Removes quotes, and resolves escapes within double quotes and `\<hex>` everywhere but in single ones.
+/// Removes quotes, and resolves escapes within double quotes and `\<hex>` everywhere but in single
+/// ones.
 pub(super) fn unquote(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut quote = None;

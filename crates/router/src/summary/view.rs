@@ -1,7 +1,7 @@
 //! What a summary sees of a packet: its headers, as far as they are there and valid.
 //!
-//! Bytes beyond the IP packet's end are padding of the link and not seen. What was stripped from the front
-//! is seen where a header is marked there.
+//! Bytes beyond the IP packet's end are padding of the link and not seen. What was stripped from
+//! the front is seen where a header is marked there.
 
 use std::borrow::Cow;
 use trammel_packet::anno;
@@ -128,8 +128,8 @@ impl<'a> View<'a> {
         if !has_transport {
             self.transport_at = (network_at + header_len).min(self.bytes.len());
         }
-        // Lengths are those that the IP header tells, so that nothing is extra, but in packets that are
-        // longer than the header can tell.
+        // Lengths are those that the IP header tells, so that nothing is extra, but in packets that
+        // are longer than the header can tell.
         let whole = (self.end - network_at) as u64 + u64::from(self.extra_length);
         let limit = u64::from(u16::MAX);
         self.extra_length = if claimed as u64 == limit {
@@ -241,7 +241,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The ports of a protocol that has them, as far as `len` bytes; a TCP header's length is no matter.
+    /// The ports of a protocol that has them, as far as `len` bytes; a TCP header's length is no
+    /// matter.
     pub(super) fn ports(&self, len: usize) -> Result<&[u8], Missing> {
         const WITH: [u8; 4] = [
             protocol::TCP,

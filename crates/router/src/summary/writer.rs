@@ -64,8 +64,8 @@ impl Writer {
         })
     }
 
-    /// Writes the head of a dump: version, creator where there is one, further lines as they are (each
-    /// with `!` and newline), fields, and the mark of a binary dump.
+    /// Writes the head of a dump: version, creator where there is one, further lines as they are
+    /// (each with `!` and newline), fields, and the mark of a binary dump.
     pub fn header(&self, creator: &str, lines: &str, out: &mut Vec<u8>) {
         put!(out, "!IPSummaryDump {}.{}\n", VERSION.0, VERSION.1);
         if !creator.is_empty() {
@@ -91,7 +91,8 @@ impl Writer {
         }
     }
 
-    /// Appends a packet's line or record, and before it, if asked for, what is wrong with the packet.
+    /// Appends a packet's line or record, and before it, if asked for, what is wrong with the
+    /// packet.
     pub fn packet(&self, packet: &Packet, out: &mut Vec<u8>) {
         let care = Care {
             truncation: self.options.careful_truncation,
@@ -136,7 +137,8 @@ impl Writer {
     /// Appends a line that is no packet; it ends with a newline.
     pub fn line(&self, line: &[u8], out: &mut Vec<u8>) {
         if self.options.is_binary {
-            // Differs from Click 2.1, which reads the length's own four bytes as counted, but writes it without.
+            // Differs from Click 2.1, which reads the length's own four bytes as counted, but
+            // writes it without.
             out.extend((METADATA | (line.len() as u32 + 4)).to_be_bytes());
         }
         out.extend(line);

@@ -1,4 +1,5 @@
-//! A file that is written: in large pieces, and standard output in the order of what others print there.
+//! A file that is written: in large pieces, and standard output in the order of what others print
+//! there.
 
 use super::system_text;
 use crate::engine::Ctx;

@@ -1,4 +1,5 @@
-//! How the packets of a file leave: when they are due, by push or pull, and what happens at its end.
+//! How the packets of a file leave: when they are due, by push or pull, and what happens at its
+//! end.
 
 use crate::engine::Ctx;
 use crate::engine::notify::{self, NotifierId, Provided};

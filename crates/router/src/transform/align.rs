@@ -1,9 +1,9 @@
 //! Adds the `Align`s that a configuration needs where the machine cannot read unaligned words.
 //!
-//! A table says for each class how packets' data lie behind it and what it asks of those that come. What
-//! there is spreads along packets, what is asked spreads against them; where the one does not imply the
-//! other an `Align` is put before the input. `Align`s that change nothing are taken out, and an
-//! `AlignmentInfo` tells elements that read words how their packets lie.
+//! A table says for each class how packets' data lie behind it and what it asks of those that come.
+//! What there is spreads along packets, what is asked spreads against them; where the one does not
+//! imply the other an `Align` is put before the input. `Align`s that change nothing are taken out,
+//! and an `AlignmentInfo` tells elements that read words how their packets lie.
 
 use super::alignment::Alignment;
 use super::facts;
@@ -287,8 +287,8 @@ impl View<'_> {
         }
     }
 
-    /// How data lie at each port. Each round follows packets one element further; sets only grow, and
-    /// there are few of them on the way, so that the number of elements bounds the rounds well.
+    /// How data lie at each port. Each round follows packets one element further; sets only grow,
+    /// and there are few of them on the way, so that the number of elements bounds the rounds well.
     fn have(&self) -> Alignments {
         let mut have = self.empty();
         for _ in 0..ROUNDS + self.work.elements.len() {
@@ -370,7 +370,8 @@ impl View<'_> {
     }
 }
 
-/// Rounds beyond the number of elements: a cycle that shifts packets goes round until nothing is known.
+/// Rounds beyond the number of elements: a cycle that shifts packets goes round until nothing is
+/// known.
 const ROUNDS: usize = 64;
 
 /// Numbers what is added.

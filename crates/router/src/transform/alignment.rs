@@ -1,8 +1,8 @@
 //! Where packet data may lie in memory: at addresses that leave `offset` when divided by `modulus`.
 //!
-//! An alignment stands for a set of addresses. Joining two gives the smallest such set that holds both,
-//! intersecting two the addresses that are in both. `Any` is what a port has that no packet reaches: it
-//! is as good as any.
+//! An alignment stands for a set of addresses. Joining two gives the smallest such set that holds
+//! both, intersecting two the addresses that are in both. `Any` is what a port has that no packet
+//! reaches: it is as good as any.
 
 /// A set of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

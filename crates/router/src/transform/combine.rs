@@ -1,8 +1,8 @@
 //! Combines configurations of several routers into one, linked at their devices.
 //!
-//! A link `A.eth1=B.eth0` joins what A sends to `eth1` to what B receives from `eth0`: a `RouterLink`
-//! stands for the devices and keeps their declarations in its configuration, so that [`super::uncombine`]
-//! can put them back. Elements are named after their router: `A/q`.
+//! A link `A.eth1=B.eth0` joins what A sends to `eth1` to what B receives from `eth0`: a
+//! `RouterLink` stands for the devices and keeps their declarations in its configuration, so that
+//! [`super::uncombine`] can put them back. Elements are named after their router: `A/q`.
 
 use super::work::{Side, Work, made_by, port};
 use crate::args::text::{join_args, split_args};
@@ -124,14 +124,16 @@ fn parse(text: &str, components: &[Component], said: &mut Diagnostics) -> Option
         return None;
     };
     let mut ends = [first, second].into_iter().zip(&both).zip([TO, FROM]);
-    let mut end = || {
-        let ((router, (name, element)), classes) = ends.next()?;
-        find(&components[router], element, classes, said)
+    let mut end =
+        || {
+            let ((router, (name, element)), classes) = ends.next()?;
+            find(&components[router], element, classes, said)
             .map(|found| {
                 let class = &components[router].flat.elements[found].class;
                 if !classes.contains(&class.as_str()) {
                     let text = format!(
-                        "router '{name}' element '{element}' has unexpected class\n  expected {}, got {class}",
+                        "router '{name}' element '{element}' has unexpected class\n  expected {}, \
+                         got {class}",
                         classes.join(" or ")
                     );
                     said.warning(Some(&program()), text);
@@ -143,7 +145,7 @@ fn parse(text: &str, components: &[Component], said: &mut Diagnostics) -> Option
                 tell(said, text);
                 None
             })
-    };
+        };
     let (from, to) = (end(), end());
     Some((from?, to?))
 }

@@ -1,8 +1,9 @@
-//! What transformations know of a class: how packets pass through it, whether it makes or ends them.
+//! What transformations know of a class: how packets pass through it, whether it makes or ends
+//! them.
 //!
-//! Port codes come from the class itself where this build has it. What no port code tells is in a table;
-//! for a class that is in neither, its ports tell: without inputs it makes packets, without outputs it
-//! ends them.
+//! Port codes come from the class itself where this build has it. What no port code tells is in a
+//! table; for a class that is in neither, its ports tell: without inputs it makes packets, without
+//! outputs it ends them.
 
 use crate::elements;
 
@@ -108,8 +109,8 @@ pub(crate) fn flow(class: &str) -> &'static str {
     elements::find(class).map_or("x/x", |entry| entry.flow)
 }
 
-/// Which inputs keep an element alive by which outputs: as [`flow`], but that an answer at one input
-/// lets packets of another leave.
+/// Which inputs keep an element alive by which outputs: as [`flow`], but that an answer at one
+/// input lets packets of another leave.
 pub(crate) fn liveness(class: &str) -> &'static str {
     match row(class) {
         Some(row) if row.mixes => "x/x",

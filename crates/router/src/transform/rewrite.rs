@@ -1,12 +1,13 @@
 //! Replaces patterns of elements by others: `click-xform`.
 //!
 //! A pattern file declares compounds in pairs, `X` and `X_Replacement`. Where the elements of a
-//! configuration look like those of `X` — the same classes, connections and arguments, `$v` standing for
-//! any argument, the same wherever it stands — and are used from outside only as its `input` and `output`
-//! allow, they give way to `X_Replacement`. That goes on until nothing matches.
+//! configuration look like those of `X` — the same classes, connections and arguments, `$v`
+//! standing for any argument, the same wherever it stands — and are used from outside only as its
+//! `input` and `output` allow, they give way to `X_Replacement`. That goes on until nothing
+//! matches.
 //!
-//! The search goes from the pattern's first element along its connections, so that all but the first of
-//! each connected part have few candidates.
+//! The search goes from the pattern's first element along its connections, so that all but the
+//! first of each connected part have few candidates.
 
 use super::work::{Ends, Side, Work, port};
 use crate::args::text::{join_args, split_args};
@@ -211,8 +212,8 @@ impl Search<'_> {
         None
     }
 
-    /// What may stand for a pattern's element: what is connected to a neighbour as that is, else all of
-    /// the class.
+    /// What may stand for a pattern's element: what is connected to a neighbour as that is, else
+    /// all of the class.
     fn candidates(&self, wanted: usize) -> Vec<usize> {
         let class = &self.pattern.elements[wanted].class;
         let work = &self.body.work;

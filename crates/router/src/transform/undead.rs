@@ -1,9 +1,9 @@
 //! Removes what no packet can pass: dead code, and elements that decide nothing.
 //!
-//! An element lives if a packet that something makes can reach it and can go on from it to something that
-//! ends packets. Before that is asked, switches that always choose the same port and `Null`s are joined
-//! over; afterwards schedulers and tees lose ports that lead nowhere, and themselves where one is left.
-//! Ports of living elements that are left open go to one `Idle`.
+//! An element lives if a packet that something makes can reach it and can go on from it to
+//! something that ends packets. Before that is asked, switches that always choose the same port and
+//! `Null`s are joined over; afterwards schedulers and tees lose ports that lead nowhere, and
+//! themselves where one is left. Ports of living elements that are left open go to one `Idle`.
 
 use super::facts::{self, Role};
 use super::work::{Ends, Side, Work, made_by, port};
@@ -122,7 +122,8 @@ pub fn undead(flat: Flat) -> (Flat, Diagnostics) {
     (work.finish(), said)
 }
 
-/// Replaces a switch, whose `side` it chooses among, by connections to the port that it always chooses.
+/// Replaces a switch, whose `side` it chooses among, by connections to the port that it always
+/// chooses.
 fn join_switch(work: &mut Work, at: usize, side: Side, said: &mut Diagnostics) {
     let Some(element) = work.elements[at].clone() else {
         return;
@@ -361,7 +362,8 @@ mod tests {
     fn what_has_no_source_or_no_end_goes() {
         assert_eq!(
             of(
-                "s :: InfiniteSource -> c :: Counter -> d :: Discard; Idle -> e :: Counter -> Discard;"
+                "s :: InfiniteSource -> c :: Counter -> d :: Discard; Idle -> e :: Counter \
+                 -> Discard;"
             ),
             "s :: InfiniteSource;\nc :: Counter;\nd :: Discard;\n\ns -> c\n    -> d;\n"
         );
@@ -370,8 +372,11 @@ mod tests {
     #[test]
     fn switches_nulls_and_tees_are_joined_over() {
         assert_eq!(
-            of("s :: InfiniteSource -> w :: StaticSwitch(0); w [0] -> Null -> t :: Tee; w [1] -> Discard;
-                t [0] -> d :: Discard; t [1] -> Idle;"),
+            of(
+                "s :: InfiniteSource -> w :: StaticSwitch(0); w [0] -> Null -> t :: Tee; w [1] \
+                 -> Discard;
+                t [0] -> d :: Discard; t [1] -> Idle;"
+            ),
             "s :: InfiniteSource;\nd :: Discard;\n\ns -> d;\n"
         );
     }

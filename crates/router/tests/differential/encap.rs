@@ -100,11 +100,13 @@ fn ip6_encap_and_udp_ip6_encap() {
 #[test]
 fn what_gre_wraps_comes_out_again_and_only_whole() {
     let wrap = RefCell::new(Graph::new(
-        "in -> GREEncap(0x0800, KEY 77, CHECKSUM true, SEQUENCE true) -> IPEncap(gre, 1.2.3.4, 5.6.7.8) -> out0",
+        "in -> GREEncap(0x0800, KEY 77, CHECKSUM true, SEQUENCE true) \
+         -> IPEncap(gre, 1.2.3.4, 5.6.7.8) -> out0",
         1,
     ));
     let open = RefCell::new(Graph::new(
-        "in -> CheckIPHeader -> StripIPHeader -> x :: CheckGREHeader -> StripGREHeader -> out0; x[1] -> out1",
+        "in -> CheckIPHeader -> StripIPHeader -> x :: CheckGREHeader -> StripGREHeader -> out0; \
+         x[1] -> out1",
         2,
     ));
     proptest!(|(packet in packet(), at in 24_usize..100, by in 1_u8..)| {

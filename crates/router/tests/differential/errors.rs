@@ -1,4 +1,5 @@
-//! Errors of ICMP: they go where the packet came from, quote it, and are right in etherparse's eyes.
+//! Errors of ICMP: they go where the packet came from, quote it, and are right in etherparse's
+//! eyes.
 
 use crate::graph::Graph;
 use crate::packets::{Packet, Upper, is_icmp_right, is_same_sum, packet, parts};
@@ -50,7 +51,8 @@ fn icmp_errors() {
 fn no_error_answers_an_error_or_what_went_to_many() {
     let text = "in -> CheckIPHeader -> ICMPError(10.0.0.1, timeexceeded) -> out0";
     let graph = RefCell::new(Graph::new(text, 1));
-    proptest!(|(packet in packet(), group in 224_u8..240, kind in prop::sample::select(vec![3_u8, 4, 5, 11, 12]))| {
+    let kinds = || prop::sample::select(vec![3_u8, 4, 5, 11, 12]);
+    proptest!(|(packet in packet(), group in 224_u8..240, kind in kinds())| {
         let to_group = Packet { dst: [group, 0, 0, 1], ..packet.clone() }.ipv4();
         prop_assert_eq!(graph.borrow_mut().pass(&to_group), None);
         let mut error = Packet { upper: Upper::Echo(0, 0), ..packet.clone() }.ipv4();
@@ -72,7 +74,10 @@ fn icmp6_errors() {
         prop_assert_eq!((ip.destination, ip.next_header), (asked.source, IpNumber::IPV6_ICMP));
         prop_assert_eq!(usize::from(ip.payload_length), message.len());
         let (icmp, quoted) = Icmpv6Header::from_slice(message).unwrap();
-        prop_assert_eq!(&icmp.icmp_type, &Icmpv6Type::TimeExceeded(icmpv6::TimeExceededCode::HopLimitExceeded));
+        prop_assert_eq!(
+            &icmp.icmp_type,
+            &Icmpv6Type::TimeExceeded(icmpv6::TimeExceededCode::HopLimitExceeded)
+        );
         let sum = icmp.icmp_type.calc_checksum(ip.source, ip.destination, quoted).unwrap();
         prop_assert!(is_same_sum(sum, icmp.checksum));
         // RFC 4443, §2.4 (c): as much as fits the least MTU.

@@ -51,7 +51,8 @@ fn said(frame: &[u8]) -> Said {
 #[test]
 fn headers_that_are_put_on_mirrored_and_stripped() {
     let text = "in -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:9) -> t :: Tee -> out0;
-        t[1] -> EtherMirror -> out1; t[2] -> Strip(14) -> out2; t[3] -> EtherRewrite(2:0:0:0:0:9, 2:0:0:0:0:9) -> out3";
+        t[1] -> EtherMirror -> out1; t[2] -> Strip(14) -> out2; t[3] \
+        -> EtherRewrite(2:0:0:0:0:9, 2:0:0:0:0:9) -> out3";
     let graph = RefCell::new(Graph::new(text, 4));
     proptest!(|(packet in packet())| {
         let data = packet.ipv4();
@@ -62,7 +63,10 @@ fn headers_that_are_put_on_mirrored_and_stripped() {
             assert_eq!((header.ether_type, rest), (EtherType::IPV4, &data[..]));
             (header.source, header.destination)
         };
-        prop_assert_eq!([header(0), header(1), header(3)], [(OURS, PEER), (PEER, OURS), (PEER, PEER)]);
+        prop_assert_eq!(
+            [header(0), header(1), header(3)],
+            [(OURS, PEER), (PEER, OURS), (PEER, PEER)]
+        );
         prop_assert_eq!(&left[2].1, &data);
     });
 }
@@ -78,7 +82,10 @@ fn tags_are_read_as_they_were_written() {
         let left = graph.borrow_mut().send(&data);
         let sliced = SlicedPacket::from_ethernet(&left[0].1).unwrap();
         let tags: Vec<_> = sliced.link_exts.iter().map(|tag| match tag {
-            LinkExtSlice::Vlan(tag) => (tag.vlan_identifier().value(), tag.priority_code_point().value()),
+            LinkExtSlice::Vlan(tag) => (
+                tag.vlan_identifier().value(),
+                tag.priority_code_point().value(),
+            ),
             LinkExtSlice::Macsec(_) => panic!("no tag"),
         }).collect();
         prop_assert_eq!(tags, [(100, 5), (7, 3)]);
@@ -91,7 +98,8 @@ fn tags_are_read_as_they_were_written() {
 fn tags_that_etherparse_writes_are_taken_off() {
     let graph = RefCell::new(Graph::new("in -> VLANDecap -> out0", 1));
     let strip = RefCell::new(Graph::new("in -> StripEtherVLANHeader -> out0", 1));
-    proptest!(|(vid in 0_u16..4096, is_tagged: bool, payload in prop::collection::vec(any::<u8>(), 0..60))| {
+    let payloads = || prop::collection::vec(any::<u8>(), 0..60);
+    proptest!(|(vid in 0_u16..4096, is_tagged: bool, payload in payloads())| {
         let builder = PacketBuilder::ethernet2(OURS, PEER);
         let mut plain = Vec::new();
         builder.ipv4([1; 4], [2; 4], 9).udp(1, 2).write(&mut plain, &payload).unwrap();
@@ -140,7 +148,10 @@ fn packets_wait_until_their_neighbour_has_answered() {
         let (header, _) = ethernet(&left[0].1);
         prop_assert_eq!((header.source, header.destination), (OURS, [255; 6]));
         let (operation, [sender, _], hosts) = said(&left[0].1);
-        prop_assert_eq!((operation, sender, hosts), (ArpOperation::REQUEST, OURS, [[10, 0, 0, 1], packet.dst]));
+        prop_assert_eq!(
+            (operation, sender, hosts),
+            (ArpOperation::REQUEST, OURS, [[10, 0, 0, 1], packet.dst])
+        );
         prop_assert_eq!(graph.held(), 1);
         let answer = arp(ArpOperation::REPLY, [PEER, OURS], [packet.dst, [10, 0, 0, 1]]);
         let left = graph.send(&answer);

@@ -1,5 +1,5 @@
-//! Fragments: etherparse puts together what we cut, we put together what we cut in any order, and bytes that
-//! never were together do not come together.
+//! Fragments: etherparse puts together what we cut, we put together what we cut in any order, and
+//! bytes that never were together do not come together.
 
 use crate::graph::Graph;
 use crate::packets::{Packet, Upper, is_same_sum, packet, parts};

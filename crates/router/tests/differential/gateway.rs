@@ -1,4 +1,5 @@
-//! What a gateway does last: options, source addresses, the whole way out in one element; neighbours of IPv6; labels.
+//! What a gateway does last: options, source addresses, the whole way out in one element;
+//! neighbours of IPv6; labels.
 
 use crate::graph::Graph;
 use crate::packets::{Packet, is_header_right, packet, parts};
@@ -18,7 +19,10 @@ fn fix_ip_src() {
         let same = Packet { src: [10, 0, 0, 1], ..packet }.ipv4();
         // The checksum above is not its business.
         let ((ours, upper), (theirs, _)) = (parts(&fixed), parts(&same));
-        prop_assert_eq!((ours.source, ours.destination, upper), (theirs.source, theirs.destination, parts(&data).1));
+        prop_assert_eq!(
+            (ours.source, ours.destination, upper),
+            (theirs.source, theirs.destination, parts(&data).1)
+        );
         let left = graphs[1].borrow_mut().pass(&data).expect("it passes");
         prop_assert_eq!(left, data);
     });
@@ -71,8 +75,9 @@ fn ip_output_combo() {
 fn solicitations_of_neighbours_are_answered_where_the_target_is_covered() {
     let text = "in -> IP6NDAdvertiser(2001:db8::/32 2:0:0:0:0:1) -> out0";
     let graph = RefCell::new(Graph::new(text, 1));
-    proptest!(|(host in any::<[u8; 12]>(), is_covered in any::<bool>(), asker in any::<[u8; 8]>())| {
-        let mut target = [0x20, 0x01, 0x0D, if is_covered { 0xB8 } else { 0xB9 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    proptest!(|(host: [u8; 12], is_covered: bool, asker: [u8; 8])| {
+        let mut target = [0; 16];
+        target[..4].copy_from_slice(&[0x20, 0x01, 0x0D, if is_covered { 0xB8 } else { 0xB9 }]);
         target[4..].copy_from_slice(&host);
         let mut source = [0; 16];
         source[..2].copy_from_slice(&[0xFE, 0x80]);
@@ -102,7 +107,10 @@ fn solicitations_of_neighbours_are_answered_where_the_target_is_covered() {
         let Some(left) = left else { return Ok(()) };
         let (ether, rest) = Ethernet2Header::from_slice(&left).unwrap();
         let (ip, message) = Ipv6Header::from_slice(rest).unwrap();
-        prop_assert_eq!((ether.destination, ether.source), ([2, 0, 0, 0, 0, 2], [2, 0, 0, 0, 0, 1]));
+        prop_assert_eq!(
+            (ether.destination, ether.source),
+            ([2, 0, 0, 0, 0, 2], [2, 0, 0, 0, 0, 1])
+        );
         prop_assert_eq!((ip.source, ip.destination, ip.hop_limit), (target, source, 255));
         let (icmp, body) = Icmpv6Header::from_slice(message).unwrap();
         let sum = icmp.icmp_type.calc_checksum(ip.source, ip.destination, body).unwrap();
@@ -115,7 +123,8 @@ fn solicitations_of_neighbours_are_answered_where_the_target_is_covered() {
 fn what_labels_cover_comes_out_as_etherparse_made_it() {
     // etherparse knows no labels: the stack is compared with RFC 3032, section 2.1.
     let push = RefCell::new(Graph::new(
-        "in -> CheckIPHeader -> MPLSPush(1000, TC 5, TTL 9) -> MPLSPush(16, TC 1, TTL 64, BOTTOM false) -> out0",
+        "in -> CheckIPHeader -> MPLSPush(1000, TC 5, TTL 9) \
+         -> MPLSPush(16, TC 1, TTL 64, BOTTOM false) -> out0",
         1,
     ));
     let pop = RefCell::new(Graph::new("in -> MPLSPop -> MPLSPop -> out0", 1));

@@ -169,7 +169,8 @@ impl Damage {
     }
 }
 
-/// The sum of bytes as etherparse adds them: all of them, where its structures leave reserved bits out.
+/// The sum of bytes as etherparse adds them: all of them, where its structures leave reserved bits
+/// out.
 fn sum(bytes: &[u8]) -> Sum16BitWords {
     Sum16BitWords::new().add_slice(bytes)
 }

@@ -9,7 +9,8 @@ use std::cell::RefCell;
 /// What should become of a header, and of what is above it.
 type Change = fn(&mut Ipv4Header, &mut Vec<u8>);
 
-/// Sends packets through `elements`; the header that leaves is the one `change` makes, its checksum right.
+/// Sends packets through `elements`; the header that leaves is the one `change` makes, its checksum
+/// right.
 fn changes(elements: &str, has_right_upper: bool, change: Change) {
     let text = format!("in -> CheckIPHeader -> {elements} -> out0");
     let graph = RefCell::new(Graph::new(&text, 1));
@@ -185,12 +186,16 @@ fn ip6_hop_limits_and_mirrors() {
             Upper::Udp([sport, dport]) => {
                 let (udp, rest) = UdpHeader::from_slice(upper).unwrap();
                 prop_assert_eq!([udp.source_port, udp.destination_port], [dport, sport]);
-                prop_assert!(is_same_sum(udp.calc_checksum_ipv6(&ours, rest).unwrap(), udp.checksum));
+                prop_assert!(
+                    is_same_sum(udp.calc_checksum_ipv6(&ours, rest).unwrap(), udp.checksum)
+                );
             }
             Upper::Tcp([sport, dport], ..) => {
                 let (tcp, rest) = TcpHeader::from_slice(upper).unwrap();
                 prop_assert_eq!([tcp.source_port, tcp.destination_port], [dport, sport]);
-                prop_assert!(is_same_sum(tcp.calc_checksum_ipv6(&ours, rest).unwrap(), tcp.checksum));
+                prop_assert!(
+                    is_same_sum(tcp.calc_checksum_ipv6(&ours, rest).unwrap(), tcp.checksum)
+                );
             }
             Upper::Echo(..) => {}
         }

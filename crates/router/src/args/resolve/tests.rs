@@ -91,7 +91,8 @@ fn the_errors_are_clicks() {
 fn all_errors_are_told_at_once() {
     assert_eq!(
         errors("256, -1, , 4, BOGUS b, HOST x, HOST y"),
-        "COLOR: out of range, bound 255\nLENGTH: invalid number\nHOST: parse error\nHOST: parse error\n\
+        "COLOR: out of range, bound 255\nLENGTH: invalid number\nHOST: parse error\n\
+         HOST: parse error\n\
          BOGUS: unknown argument\ntoo many arguments\n"
     );
 }
@@ -184,6 +185,9 @@ proptest! {
     fn order_of_keywords_is_free(color: u8, length: u32, first: bool) {
         let (c, l) = (format!("COLOR {color}"), format!("LENGTH {length}"));
         let args = resolve(&if first { format!("{c}, {l}") } else { format!("{l}, {c}") }).unwrap();
-        prop_assert_eq!((args.uint("COLOR"), args.uint("LENGTH")), (u64::from(color), u64::from(length)));
+        prop_assert_eq!(
+            (args.uint("COLOR"), args.uint("LENGTH")),
+            (u64::from(color), u64::from(length))
+        );
     }
 }

@@ -1,19 +1,23 @@
 //! Counts packets or bytes by aggregate.
 //!
 //! # What it does
-//! Each value of the annotation AGGREGATE has a count of its own; the handlers `write_…_file` write all of
-//! them, in the order of the aggregates. While frozen, it only counts aggregates that it knows; packets at
-//! input 1 are always counted so. With two outputs, packets that were not counted leave by output 1.
+//! Each value of the annotation AGGREGATE has a count of its own; the handlers `write_…_file` write
+//! all of them, in the order of the aggregates. While frozen, it only counts aggregates that it
+//! knows; packets at input 1 are always counted so. With two outputs, packets that were not counted
+//! leave by output 1.
 //!
 //! # Handlers
-//! - `write_file`, `write_text_file`, `write_ascii_file`, `write_ip_file`, `write_pdf_file`: writes aggregates and counts to a file: packed, as text, with addresses of IP, or as shares of all
+//! - `write_file`, `write_text_file`, `write_ascii_file`, `write_ip_file`, `write_pdf_file`: writes
+//!   aggregates and counts to a file: packed, as text, with addresses of IP, or as shares of all
 //! - `freeze`: whether new aggregates are left out
-//! - `reaggregate_counts`, `counts_pdf`: makes the counts the aggregates: how many aggregates have each count
+//! - `reaggregate_counts`, `counts_pdf`: makes the counts the aggregates: how many aggregates have
+//!   each count
 //! - `nagg`: how many aggregates there are
 //!
 //! # Example
 //! ```click
-//! FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIP(ip dst) -> a :: AggregateCounter -> Discard;
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIP(ip dst) -> a :: AggregateCounter
+//!     -> Discard;
 //! DriverManager(wait_stop, write a.write_ip_file -, stop)
 //! ```
 
@@ -401,7 +405,8 @@ mod tests {
 
     fn counted(arguments: &str) -> (crate::load::testing::Run, String) {
         let mut run = loaded(&format!(
-            "FromIPSummaryDump(DATA \"!data aggregate ip_len count\n7 20 1\n7 30 1\n1 40 3\n9 20 1\n1 20 1\", STOP true) \
+            "FromIPSummaryDump(DATA \"!data aggregate ip_len count\n7 20 1\n7 30 1\n1 40 3\n\
+             9 20 1\n1 20 1\", STOP true) \
              -> a :: AggregateCounter({arguments}) -> Discard"
         ));
         run.run(1.0);

@@ -1,9 +1,9 @@
 //! Sends packets by their aggregate annotation.
 //!
 //! # What it does
-//! Each argument is an action and aggregates: a port, `allow` (port 0), `drop` or `deny`, then numbers and
-//! ranges such as `0-98`, or `all` or `-` for the rest. The first that lists a packet's aggregate decides; what
-//! none lists is dropped.
+//! Each argument is an action and aggregates: a port, `allow` (port 0), `drop` or `deny`, then
+//! numbers and ranges such as `0-98`, or `all` or `-` for the rest. The first that lists a packet's
+//! aggregate decides; what none lists is dropped.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Lets the first packet of each aggregate pass.
 //!
 //! # What it does
-//! The first packet with a value of the annotation AGGREGATE passes; later ones leave by output 1, or end
-//! here. With `NOTIFIER`, aggregates that are over are forgotten.
+//! The first packet with a value of the annotation AGGREGATE passes; later ones leave by output 1,
+//! or end here. With `NOTIFIER`, aggregates that are over are forgotten.
 //!
 //! # Example
 //! ```click
@@ -75,8 +75,10 @@ mod tests {
     #[test]
     fn later_packets_leave_by_output_1() {
         let mut run = loaded(
-            "FromIPSummaryDump(DATA \"!data aggregate ip_len\n7 20\n1 30\n7 40\n7 50\n1 60\", STOP true) -> a :: AggregateFirst \
-             -> x :: ToIPSummaryDump(-, HEADER false, FIELDS aggregate ip_len) -> Discard; a [1] -> b :: Counter -> Discard",
+            "FromIPSummaryDump(DATA \"!data aggregate ip_len\n7 20\n1 30\n7 40\n7 50\n\
+             1 60\", STOP true) -> a :: AggregateFirst \
+             -> x :: ToIPSummaryDump(-, HEADER false, FIELDS aggregate ip_len) -> Discard; a [1] \
+             -> b :: Counter -> Discard",
         );
         run.run(1.0);
         assert_eq!(
@@ -89,9 +91,12 @@ mod tests {
     fn an_aggregate_that_is_over_may_begin_again() {
         let flows = |notifier| {
             let mut run = loaded(&format!(
-                "FromIPSummaryDump(STOP true, DATA \"!data timestamp ip_src sport ip_dst dport ip_proto ip_ttl\n\
-                 1 1.1.1.1 5 2.2.2.2 6 U 1\n2 1.1.1.1 5 2.2.2.2 6 U 1\n99 1.1.1.1 5 2.2.2.2 6 U 1\") -> f :: AggregateIPFlows \
-                 -> AggregateIP(ip ttl) -> a :: AggregateFirst({notifier}) -> c :: Counter -> Discard"
+                "FromIPSummaryDump(STOP true, DATA \"!data timestamp ip_src sport ip_dst dport \
+                 ip_proto ip_ttl\n\
+                 1 1.1.1.1 5 2.2.2.2 6 U 1\n2 1.1.1.1 5 2.2.2.2 6 U 1\n\
+                 99 1.1.1.1 5 2.2.2.2 6 U 1\") -> f :: AggregateIPFlows \
+                 -> AggregateIP(ip ttl) -> a :: AggregateFirst({notifier}) -> c :: Counter \
+                 -> Discard"
             ));
             run.run(1.0);
             run.read("c.count")

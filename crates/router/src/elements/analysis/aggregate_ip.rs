@@ -1,18 +1,20 @@
 //! Sets the aggregate to a field of the IP packet.
 //!
 //! # What it does
-//! The annotation AGGREGATE becomes the field that is described, by its name (`ip src/8`, `tcp dport`) or by its
-//! place (`ip[12:2]`, `transp{0-15}`). With `INCREMENTAL` it is appended to the aggregate that the packet has.
-//! Packets without the field, as they are too short, later fragments or of another protocol, leave by output 1
-//! or end here.
+//! The annotation AGGREGATE becomes the field that is described, by its name (`ip src/8`,
+//! `tcp dport`) or by its place (`ip[12:2]`, `transp{0-15}`). With `INCREMENTAL` it is appended to
+//! the aggregate that the packet has. Packets without the field, as they are too short, later
+//! fragments or of another protocol, leave by output 1 or end here.
 //!
 //! # Handlers
-//! - `header`, `bit_offset`, `bit_length`: the header of the field, where it begins in it, and its length
+//! - `header`, `bit_offset`, `bit_length`: the header of the field, where it begins in it, and its
+//!   length
 //!
 //! # Example
 //! ```click
 //! // Packets are counted by the networks of 16 bits that they go to.
-//! FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIP(ip dst/16) -> AggregateCounter -> Discard
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> AggregateIP(ip dst/16) -> AggregateCounter
+//!     -> Discard
 //! ```
 
 use super::shared::ip_field::{IP, IpField};
@@ -148,9 +150,12 @@ mod tests {
 
     fn aggregates(arguments: &str) -> String {
         let mut run = loaded(&format!(
-            "FromIPSummaryDump(STOP true, CHECKSUM true, DATA \"!data ip_src ip_dst sport dport ip_proto ip_fragoff payload\n\
-             18.26.4.9 1.2.3.4 7 80 T 0 \\\"abcd\\\"\n18.27.0.1 1.2.3.5 9 53 U 0 \\\"efgh\\\"\n18.27.0.1 1.2.3.5 - - U 8 \\\"efghijklmn\\\"\") \
-             -> a :: AggregateIP({arguments}) -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate) -> Discard; \
+            "FromIPSummaryDump(STOP true, CHECKSUM true, \
+             DATA \"!data ip_src ip_dst sport dport ip_proto ip_fragoff payload\n\
+             18.26.4.9 1.2.3.4 7 80 T 0 \\\"abcd\\\"\n18.27.0.1 1.2.3.5 9 53 U 0 \\\"efgh\\\"\n\
+             18.27.0.1 1.2.3.5 - - U 8 \\\"efghijklmn\\\"\") \
+             -> a :: AggregateIP({arguments}) -> ToIPSummaryDump(-, HEADER false, \
+             FIELDS aggregate) -> Discard; \
              a [1] -> ToIPSummaryDump(-, HEADER false, FIELDS ip_fragoff) -> Discard"
         ));
         run.run(1.0);
@@ -173,8 +178,10 @@ mod tests {
     #[test]
     fn it_joins_the_aggregate_that_there_is() {
         let mut run = loaded(
-            "FromIPSummaryDump(DATA \"!data ip_src ip_tos\n1.2.3.4 5\", STOP true) -> AggregateIP(ip src{24:8}) \
-             -> a :: AggregateIP(ip tos, INCREMENTAL true) -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate)",
+            "FromIPSummaryDump(DATA \"!data ip_src ip_tos\n\
+             1.2.3.4 5\", STOP true) -> AggregateIP(ip src{24:8}) \
+             -> a :: AggregateIP(ip tos, INCREMENTAL true) \
+             -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate)",
         );
         run.run(1.0);
         assert_eq!(run.host.memory().printed, "1029\n");

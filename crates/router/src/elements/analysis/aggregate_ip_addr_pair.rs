@@ -1,9 +1,10 @@
 //! Numbers pairs of hosts, and gives packets the number of theirs.
 //!
 //! # What it does
-//! The annotation AGGREGATE becomes the number of the pair of addresses, counted from 1; PAINT is 0 in the
-//! direction of the pair's first packet and 1 in the other. A pair that was silent for `TIMEOUT` is a new one;
-//! without it, none ends. Packets without an IP header leave by output 1, or end here.
+//! The annotation AGGREGATE becomes the number of the pair of addresses, counted from 1; PAINT is 0
+//! in the direction of the pair's first packet and 1 in the other. A pair that was silent for
+//! `TIMEOUT` is a new one; without it, none ends. Packets without an IP header leave by output 1,
+//! or end here.
 //!
 //! # Example
 //! ```click
@@ -181,8 +182,10 @@ mod tests {
 
     fn numbers(arguments: &str) -> String {
         let mut run = loaded(&format!(
-            "FromIPSummaryDump(STOP true, DATA \"!data timestamp ip_src ip_dst\n1 9.0.0.1 1.0.0.2\n2 1.0.0.2 9.0.0.1\n3 1.0.0.2 1.0.0.3\n99 1.0.0.2 9.0.0.1\") \
-             -> AggregateIPAddrPair({arguments}) -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate link) -> Discard"
+            "FromIPSummaryDump(STOP true, DATA \"!data timestamp ip_src ip_dst\n1 9.0.0.1 1.0.0.2\n\
+             2 1.0.0.2 9.0.0.1\n3 1.0.0.2 1.0.0.3\n99 1.0.0.2 9.0.0.1\") \
+             -> AggregateIPAddrPair({arguments}) -> ToIPSummaryDump(-, HEADER false, \
+             FIELDS aggregate link) -> Discard"
         ));
         run.run(1.0);
         run.host.memory().printed.trim().replace('\n', ",")
@@ -197,8 +200,10 @@ mod tests {
     #[test]
     fn what_ends_is_told() {
         let mut run = loaded(
-            "FromIPSummaryDump(STOP true, DATA \"!data timestamp ip_src ip_dst\n1 9.0.0.1 1.0.0.2\n5 1.0.0.2 1.0.0.3\n9 1.0.0.2 9.0.0.1\n99 4.4.4.4 5.5.5.5\") \
-             -> p :: AggregateIPAddrPair(TIMEOUT 20, REAP 1) -> AggregateLast(NOTIFIER p) -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate count) -> Discard",
+            "FromIPSummaryDump(STOP true, DATA \"!data timestamp ip_src ip_dst\n1 9.0.0.1 1.0.0.2\n\
+             5 1.0.0.2 1.0.0.3\n9 1.0.0.2 9.0.0.1\n99 4.4.4.4 5.5.5.5\") \
+             -> p :: AggregateIPAddrPair(TIMEOUT 20, REAP 1) -> AggregateLast(NOTIFIER p) \
+             -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate count) -> Discard",
         );
         run.run(1.0);
         assert_eq!(run.host.memory().printed, "2 1\n1 2\n");

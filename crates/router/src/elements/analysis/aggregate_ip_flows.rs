@@ -1,15 +1,16 @@
 //! Numbers the flows of TCP and UDP, and gives packets the number of theirs.
 //!
 //! # What it does
-//! The annotation AGGREGATE becomes the flow's number, counted from 1; PAINT is 0 in the direction of the
-//! flow's first packet, 1 in the other, and 2 more for ICMP errors about it. A flow that was silent for its
-//! timeout, or TCP's that was closed and is opened again, is a new one. Fragments wait until the first of
-//! their packet has told the ports, and so do later packets between the same hosts. Other packets leave by
-//! output 1, or end here.
+//! The annotation AGGREGATE becomes the flow's number, counted from 1; PAINT is 0 in the direction
+//! of the flow's first packet, 1 in the other, and 2 more for ICMP errors about it. A flow that was
+//! silent for its timeout, or TCP's that was closed and is opened again, is a new one. Fragments
+//! wait until the first of their packet has told the ports, and so do later packets between the
+//! same hosts. Other packets leave by output 1, or end here.
 //!
 //! # Example
 //! ```click
-//! FromDump(a.pcap, STOP true, FORCE_IP true) -> f :: AggregateIPFlows -> AggregateCounter -> Discard;
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> f :: AggregateIPFlows -> AggregateCounter
+//!     -> Discard;
 //! DriverManager(wait_stop, write f.clear, stop)
 //! ```
 
@@ -260,7 +261,8 @@ impl Flow {
         let mut write = || {
             write!(
                 out,
-                "<flow aggregate='{}' src='{}' sport='{}' dst='{}' dport='{}' begin='{}' duration='{}'",
+                "<flow aggregate='{}' src='{}' sport='{}' dst='{}' dport='{}' begin='{}' \
+                 duration='{}'",
                 self.number,
                 from.0,
                 from.1,
@@ -589,8 +591,10 @@ mod tests {
 
     fn flows(arguments: &str, lines: &str) -> (Run, String) {
         let mut run = loaded(&format!(
-            "FromIPSummaryDump(STOP true, DATA \"!data timestamp ip_src sport ip_dst dport ip_proto tcp_flags ip_id ip_fragoff\n{lines}\") \
-             -> f :: AggregateIPFlows({arguments}) -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate link) -> Discard"
+            "FromIPSummaryDump(STOP true, DATA \"!data timestamp ip_src sport ip_dst dport \
+             ip_proto tcp_flags ip_id ip_fragoff\n{lines}\") \
+             -> f :: AggregateIPFlows({arguments}) -> ToIPSummaryDump(-, HEADER false, \
+             FIELDS aggregate link) -> Discard"
         ));
         run.run(1.0);
         let printed = run.host.memory().printed.clone();
@@ -602,7 +606,9 @@ mod tests {
     fn answers_are_of_the_same_flow_in_the_other_direction() {
         let (run, all) = flows(
             "",
-            "1 9.0.0.1 5 1.0.0.2 6 U - 1 0\n1 1.0.0.2 6 9.0.0.1 5 U - 1 0\n1 1.0.0.2 6 9.0.0.1 5 T S 1 0\n1 5.5.5.5 1 5.5.5.5 2 U - 1 0\n1 5.5.5.5 2 5.5.5.5 1 U - 1 0",
+            "1 9.0.0.1 5 1.0.0.2 6 U - 1 0\n1 1.0.0.2 6 9.0.0.1 5 U - 1 0\n\
+             1 1.0.0.2 6 9.0.0.1 5 T S 1 0\n1 5.5.5.5 1 5.5.5.5 2 U - 1 0\n\
+             1 5.5.5.5 2 5.5.5.5 1 U - 1 0",
         );
         assert_eq!(all, "1 0,1 1,2 0,3 0,3 1");
         assert_eq!({ run }.ctx.pool().in_use(), 0);
@@ -610,15 +616,18 @@ mod tests {
 
     #[test]
     fn silence_and_a_new_syn_begin_a_new_flow() {
-        let udp = "1 1.1.1.1 5 2.2.2.2 6 U - 1 0\n61 1.1.1.1 5 2.2.2.2 6 U - 1 0\n122 2.2.2.2 6 1.1.1.1 5 U - 1 0";
+        let udp = "1 1.1.1.1 5 2.2.2.2 6 U - 1 0\n61 1.1.1.1 5 2.2.2.2 6 U - 1 0\n\
+            122 2.2.2.2 6 1.1.1.1 5 U - 1 0";
         assert_eq!(flows("", udp).1, "1 0,1 0,2 0");
-        let tcp = "1 1.1.1.1 5 2.2.2.2 6 T S 1 0\n2 1.1.1.1 5 2.2.2.2 6 T R 1 0\n3 1.1.1.1 5 2.2.2.2 6 T S 1 0";
+        let tcp = "1 1.1.1.1 5 2.2.2.2 6 T S 1 0\n2 1.1.1.1 5 2.2.2.2 6 T R 1 0\n\
+            3 1.1.1.1 5 2.2.2.2 6 T S 1 0";
         assert_eq!(flows("", tcp).1, "1 0,1 0,2 0");
     }
 
     #[test]
     fn fragments_wait_for_their_ports() {
-        let lines = "1 1.1.1.1 - 2.2.2.2 - U - 7 24\n1 1.1.1.1 5 2.2.2.2 6 U - 7 0+\n1 1.1.1.1 5 2.2.2.2 6 U - 8 0";
+        let lines = "1 1.1.1.1 - 2.2.2.2 - U - 7 24\n1 1.1.1.1 5 2.2.2.2 6 U - 7 0+\n\
+            1 1.1.1.1 5 2.2.2.2 6 U - 8 0";
         let (mut run, all) = flows("", lines);
         assert_eq!((all.as_str(), run.ctx.pool().in_use()), ("", 3));
         run.write("f.clear", "").expect("it is cleared");
@@ -641,7 +650,8 @@ mod tests {
         let memory = run.host.memory();
         let text = String::from_utf8_lossy(&memory.files["t"]);
         let flow = "<flow aggregate='1' src='1.1.1.1' sport='5' dst='2.2.2.2' dport='6' \
-            begin='1.000000000' duration='2.500000000'>\n  <stream dir='0' packets='1' /><stream dir='1' packets='1' />\n</flow>\n</trace>\n";
+            begin='1.000000000' duration='2.500000000'>\n  <stream dir='0' packets='1' /><stream \
+            dir='1' packets='1' />\n</flow>\n</trace>\n";
         assert!(text.ends_with(flow), "{text}");
     }
 

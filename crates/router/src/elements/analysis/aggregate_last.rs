@@ -1,9 +1,10 @@
 //! Lets the last packet of each aggregate pass, with the aggregate's totals.
 //!
 //! # What it does
-//! The latest packet of each value of the annotation AGGREGATE waits; the one before it leaves by output 1, or
-//! ends here. It passes when its aggregate is over, as `NOTIFIER` tells, or when `clear` is written, with the
-//! annotations EXTRA_PACKETS, EXTRA_LENGTH and FIRST_TIMESTAMP of all the aggregate's packets.
+//! The latest packet of each value of the annotation AGGREGATE waits; the one before it leaves by
+//! output 1, or ends here. It passes when its aggregate is over, as `NOTIFIER` tells, or when
+//! `clear` is written, with the annotations EXTRA_PACKETS, EXTRA_LENGTH and FIRST_TIMESTAMP of all
+//! the aggregate's packets.
 //!
 //! # Example
 //! ```click
@@ -166,9 +167,13 @@ mod tests {
     #[test]
     fn the_last_passes_with_the_totals_when_all_is_cleared() {
         let mut run = loaded(
-            "FromIPSummaryDump(DATA \"!data timestamp aggregate ip_len count\n1.5 7 20 1\n2 1 30 1\n3 7 40 2\n4 7 50 1\", STOP true) \
-             -> a :: AggregateLast(STOP_AFTER_CLEAR true) -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate count ip_len first_timestamp) -> c :: AggregateCounter(BYTES true) -> Discard; \
-             a [1] -> b :: Counter -> Discard; DriverManager(wait, read b.count, write a.clear, wait)",
+            "FromIPSummaryDump(DATA \"!data timestamp aggregate ip_len count\n1.5 7 20 1\n\
+             2 1 30 1\n3 7 40 2\n4 7 50 1\", STOP true) \
+             -> a :: AggregateLast(STOP_AFTER_CLEAR true) \
+             -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate count ip_len first_timestamp) \
+             -> c :: AggregateCounter(BYTES true) -> Discard; \
+             a [1] -> b :: Counter -> Discard; DriverManager(wait, read b.count, write a.clear, \
+             wait)",
         );
         run.run(1.0);
         let memory = run.host.memory();
@@ -187,9 +192,12 @@ mod tests {
     #[test]
     fn it_passes_when_its_flow_is_over() {
         let mut run = loaded(
-            "FromIPSummaryDump(STOP true, DATA \"!data timestamp ip_src sport ip_dst dport ip_proto\n\
-             1 1.1.1.1 5 2.2.2.2 6 U\n2 1.1.1.1 5 2.2.2.2 6 U\n99 1.1.1.1 5 2.2.2.2 6 U\") -> f :: AggregateIPFlows \
-             -> a :: AggregateLast(NOTIFIER f) -> ToIPSummaryDump(-, HEADER false, FIELDS timestamp count) -> Discard",
+            "FromIPSummaryDump(STOP true, DATA \"!data timestamp ip_src sport ip_dst dport \
+             ip_proto\n\
+             1 1.1.1.1 5 2.2.2.2 6 U\n2 1.1.1.1 5 2.2.2.2 6 U\n\
+             99 1.1.1.1 5 2.2.2.2 6 U\") -> f :: AggregateIPFlows \
+             -> a :: AggregateLast(NOTIFIER f) -> ToIPSummaryDump(-, HEADER false, \
+             FIELDS timestamp count) -> Discard",
         );
         run.run(1.0);
         assert_eq!(

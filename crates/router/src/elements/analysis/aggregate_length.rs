@@ -1,8 +1,8 @@
 //! Sets the aggregate to the length of the packet.
 //!
 //! # What it does
-//! The annotation AGGREGATE becomes the packet's length with what was not captured of it; with `IP` from
-//! the IP header on, and packets without one leave by output 1, or end here.
+//! The annotation AGGREGATE becomes the packet's length with what was not captured of it; with `IP`
+//! from the IP header on, and packets without one leave by output 1, or end here.
 //!
 //! # Example
 //! ```click
@@ -71,14 +71,16 @@ mod tests {
     #[test]
     fn the_length_counts_what_was_not_captured() {
         let mut run = loaded(
-            "FromIPSummaryDump(DATA \"!data ip_src ip_len eth_src\n1.1.1.1 100 00-00-00-00-00-01\", STOP true) \
+            "FromIPSummaryDump(DATA \"!data ip_src ip_len eth_src\n\
+             1.1.1.1 100 00-00-00-00-00-01\", STOP true) \
              -> AggregateLength -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate) \
              -> AggregateLength(IP true) -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate)",
         );
         run.run(1.0);
         assert_eq!(run.host.memory().printed, "114\n100\n");
         let mut run = loaded(
-            "InfiniteSource(LIMIT 3, STOP true) -> a :: AggregateLength(IP true) -> Discard; a[1] -> c :: Counter -> Discard",
+            "InfiniteSource(LIMIT 3, STOP true) -> a :: AggregateLength(IP true) -> Discard; a[1] \
+             -> c :: Counter -> Discard",
         );
         run.run(1.0);
         assert_eq!(

@@ -1,8 +1,8 @@
 //! Sets the aggregate to the paint of the packet.
 //!
 //! # What it does
-//! The annotation AGGREGATE becomes the lowest `BITS` bits of PAINT; with `INCREMENTAL` they are appended to
-//! the aggregate that the packet has.
+//! The annotation AGGREGATE becomes the lowest `BITS` bits of PAINT; with `INCREMENTAL` they are
+//! appended to the aggregate that the packet has.
 //!
 //! # Example
 //! ```click
@@ -77,7 +77,8 @@ mod tests {
     fn bits_of_the_paint_become_or_join_the_aggregate() {
         let mut run = loaded(
             "FromIPSummaryDump(DATA \"!data link\n6\", STOP true) -> AggregatePaint(2) \
-             -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate) -> AggregatePaint(3, INCREMENTAL true) \
+             -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate) \
+             -> AggregatePaint(3, INCREMENTAL true) \
              -> ToIPSummaryDump(-, HEADER false, FIELDS aggregate)",
         );
         run.run(1.0);

@@ -1,13 +1,13 @@
 //! Anonymizes the addresses of IPv4 packets and keeps their prefixes.
 //!
 //! # What it does
-//! Addresses that share a prefix of so many bits still do so afterwards; 0.0.0.0 and 255.255.255.255 stay what they
-//! are. `CLASS` keeps so many leading ones, `PRESERVE_8` the nets of the listed first bytes. The headers that ICMP
-//! errors quote are anonymized as well, and checksums brought up to date. Packets without a marked IPv4 header
-//! leave by output 1, or end here.
+//! Addresses that share a prefix of so many bits still do so afterwards; 0.0.0.0 and
+//! 255.255.255.255 stay what they are. `CLASS` keeps so many leading ones, `PRESERVE_8` the nets of
+//! the listed first bytes. The headers that ICMP errors quote are anonymized as well, and checksums
+//! brought up to date. Packets without a marked IPv4 header leave by output 1, or end here.
 //!
-//! Each bit is flipped or not as a pseudorandom function of the bits before it says (Xu et al. 2002): no table of
-//! addresses is needed, and no order of packets changes the result.
+//! Each bit is flipped or not as a pseudorandom function of the bits before it says (Xu et al.
+//! 2002): no table of addresses is needed, and no order of packets changes the result.
 //!
 //! # Example
 //! ```click

@@ -1,9 +1,10 @@
 //! Measures the rates from and to addresses and networks.
 //!
 //! # What it does
-//! Packets at input 0 count for their source, those at input 1 for their destination: rates are kept of the 256
-//! networks of the first byte, and within a network whose rate is `THRESH` or more, of its parts, down
-//! to hosts. Packets get the annotations FWD_RATE and REV_RATE of the smallest network that is watched.
+//! Packets at input 0 count for their source, those at input 1 for their destination: rates are
+//! kept of the 256 networks of the first byte, and within a network whose rate is `THRESH` or more,
+//! of its parts, down to hosts. Packets get the annotations FWD_RATE and REV_RATE of the smallest
+//! network that is watched.
 //!
 //! # Handlers
 //! - `look`: what is watched, with rates
@@ -14,7 +15,8 @@
 //! # Example
 //! ```click
 //! // The parts of networks are watched from which more than 256 packets a second come, in 600 KB.
-//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> m :: IPRateMonitor(PACKETS, 0.5, 256, 600) -> Discard
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> m :: IPRateMonitor(PACKETS, 0.5, 256, 600)
+//!     -> Discard
 //! ```
 
 use super::shared::rate_tree::{RateTree, Way};
@@ -245,7 +247,8 @@ mod tests {
     #[test]
     fn sources_and_destinations_are_measured_and_annotated() {
         let mut run = loaded(
-            "RatedSource(RATE 1000, LENGTH 40) -> IPEncap(udp, 10.1.2.3, 20.4.5.6) -> m :: IPRateMonitor(PACKETS, 1, 100) -> t :: Tee -> Discard; \
+            "RatedSource(RATE 1000, LENGTH 40) -> IPEncap(udp, 10.1.2.3, 20.4.5.6) \
+             -> m :: IPRateMonitor(PACKETS, 1, 100) -> t :: Tee -> Discard; \
              t [1] -> [1] m; m [1] -> c :: Classifier(0/45) -> Discard",
         );
         run.run(3.0);

@@ -1,9 +1,10 @@
 //! Exports flows to an IPFIX collector, in IPFIX or NetFlow version 9.
 //!
 //! # What it does
-//! IPv4 and IPv6 packets with marked headers are counted by flow and leave by output 0. A flow that had no packet
-//! for `INACTIVE`, has lasted for `ACTIVE`, or was closed by TCP is told of in a message, which leaves output 1 as
-//! the payload of a UDP packet. Times are those at which packets passed.
+//! IPv4 and IPv6 packets with marked headers are counted by flow and leave by output 0. A flow that
+//! had no packet for `INACTIVE`, has lasted for `ACTIVE`, or was closed by TCP is told of in a
+//! message, which leaves output 1 as the payload of a UDP packet. Times are those at which packets
+//! passed.
 //!
 //! # Handlers
 //! - `flows`: flows that are there now
@@ -12,7 +13,8 @@
 //! # Example
 //! ```click
 //! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> x :: IPFIXExport -> Discard;
-//! x[1] -> UDPIPEncap(10.0.0.1, 4739, 10.0.0.9, 4739) -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:9)
+//! x[1] -> UDPIPEncap(10.0.0.1, 4739, 10.0.0.9, 4739)
+//!     -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:9)
 //!     -> Queue -> ToDevice(eth1)
 //! ```
 //!
@@ -382,7 +384,8 @@ mod tests {
 
     fn exporter(arguments: &str) -> Run {
         loaded(&format!(
-            "x :: IPFIXExport({arguments}); Idle -> x; x[0] -> Idle; x[1] -> c :: Counter -> Discard;"
+            "x :: IPFIXExport({arguments}); Idle -> x; x[0] -> Idle; x[1] -> c :: Counter \
+             -> Discard;"
         ))
     }
 

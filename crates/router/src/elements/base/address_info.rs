@@ -1,8 +1,8 @@
 //! Defines names for addresses.
 //!
 //! # What it does
-//! Each argument is a name and its addresses: Ethernet, IP, IPv6, prefixes. Elements in the same compound
-//! and those inside it may use the name for any of them.
+//! Each argument is a name and its addresses: Ethernet, IP, IPv6, prefixes. Elements in the same
+//! compound and those inside it may use the name for any of them.
 //!
 //! # Example
 //! ```click
@@ -66,7 +66,8 @@ mod tests {
     #[test]
     fn names_are_defined_for_others() {
         loaded(
-            "AddressInfo(lab 10.1.0.0/16 00:01:02:03:04:05); Idle -> SetRandIPAddress(lab) -> Discard",
+            "AddressInfo(lab 10.1.0.0/16 00:01:02:03:04:05); Idle -> SetRandIPAddress(lab) \
+             -> Discard",
         );
         assert!(errors("AddressInfo(a)").contains("expected 'NAME [ADDRS]'"));
     }

@@ -1,8 +1,8 @@
 //! Declares the alignment of elements' packets.
 //!
 //! # What it does
-//! It is written by `click-align` for machines that cannot read across words; it is checked and not needed
-//! here.
+//! It is written by `click-align` for machines that cannot read across words; it is checked and not
+//! needed here.
 //!
 //! # Example
 //! ```click

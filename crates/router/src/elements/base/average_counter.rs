@@ -1,7 +1,8 @@
 //! Counts packets and measures their average rate.
 //!
 //! # What it does
-//! The rate is over the time from the first packet to the last; the first `IGNORE` seconds do not count.
+//! The rate is over the time from the first packet to the last; the first `IGNORE` seconds do not
+//! count.
 //!
 //! # Example
 //! ```click

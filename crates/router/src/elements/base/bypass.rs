@@ -1,8 +1,8 @@
 //! Bypasses other elements.
 //!
 //! # What it does
-//! While it is active, packets of input 0 leave by output 1, and what comes back by input 1 leaves by
-//! output 0; otherwise they go straight on.
+//! While it is active, packets of input 0 leave by output 1, and what comes back by input 1 leaves
+//! by output 0; otherwise they go straight on.
 //!
 //! # Example
 //! ```click
@@ -87,7 +87,8 @@ mod tests {
     fn packets_are_led_round_when_pushed_and_when_pulled() {
         for null in ["PushNull", "PullNull"] {
             let mut run = loaded(&format!(
-                "InfiniteSource(LIMIT 4) -> {null} -> Counter(COUNT_CALL 3 b.active true) -> b :: Bypass \
+                "InfiniteSource(LIMIT 4) -> {null} -> Counter(COUNT_CALL 3 b.active true) \
+                 -> b :: Bypass \
                  -> a :: Counter -> Discard; b [1] -> c :: Counter -> [1] b"
             ));
             run.run(0.1);

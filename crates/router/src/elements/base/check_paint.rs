@@ -80,7 +80,8 @@ mod tests {
     #[test]
     fn other_colours_go_elsewhere() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 3, STOP true) -> Paint(1) -> p :: CheckPaint(2) -> a :: Counter -> Discard; \
+            "InfiniteSource(LIMIT 3, STOP true) -> Paint(1) -> p :: CheckPaint(2) -> a :: Counter \
+             -> Discard; \
              p [1] -> b :: Counter -> CheckPaint(2) -> Discard",
         );
         run.run(1.0);

@@ -1,8 +1,8 @@
 //! Copies bytes of packets on one way into packets on another.
 //!
 //! # What it does
-//! Ranges of bytes of the last packet of input 0 are written over the same ranges of every packet of input
-//! 1.
+//! Ranges of bytes of the last packet of input 0 are written over the same ranges of every packet
+//! of input 1.
 //!
 //! # Example
 //! ```click
@@ -123,7 +123,8 @@ mod tests {
     fn bytes_go_from_one_way_to_the_other() {
         let mut run = loaded(
             "c :: Clipboard(0/1, 2/1); TimedSource(0.001, \"abc\", LIMIT 1) -> c -> Discard; \
-             TimedSource(0.002, \"xyzw\", LIMIT 1) -> [1] c [1] -> Print(CONTENTS ASCII) -> Discard; \
+             TimedSource(0.002, \"xyzw\", LIMIT 1) -> [1] c [1] -> Print(CONTENTS ASCII) \
+             -> Discard; \
              TimedSource(0.003, \"xy\", LIMIT 1) -> [1] c",
         );
         run.run(0.1);

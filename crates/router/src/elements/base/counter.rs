@@ -1,8 +1,9 @@
 //! Counts packets and bytes that pass.
 //!
 //! # What it does
-//! Every packet passes unchanged. Rates are exponentially weighted moving averages. `COUNT_CALL 100 s.switch 1`
-//! writes a handler when the hundredth packet has come, `BYTE_COUNT_CALL` when so many bytes have.
+//! Every packet passes unchanged. Rates are exponentially weighted moving averages.
+//! `COUNT_CALL 100 s.switch 1` writes a handler when the hundredth packet has come,
+//! `BYTE_COUNT_CALL` when so many bytes have.
 //!
 //! # Example
 //! ```click
@@ -140,7 +141,8 @@ impl Element for Counter {
             let by_count = Trigger::due(&mut self.by_count, self.packets);
             let by_bytes = Trigger::due(&mut self.by_bytes, self.bytes);
             for call in [by_count, by_bytes].into_iter().flatten() {
-                // The call was checked; what it says now has nobody to hear it. It may ask for the counts.
+                // The call was checked; what it says now has nobody to hear it. It may ask for the
+                // counts.
                 let _ = ctx.within_reach(self, |ctx| ctx.call(&call));
             }
         }
@@ -211,7 +213,8 @@ mod tests {
     #[test]
     fn what_is_called_may_ask_for_the_count() {
         let mut run = loaded(
-            "RatedSource(DATA ab, RATE 10, LIMIT 9) -> c :: Counter(COUNT_CALL 3 s.run, BYTE_COUNT_CALL 10 s.run) -> Discard; \
+            "RatedSource(DATA ab, RATE 10, LIMIT 9) -> c :: Counter(COUNT_CALL 3 s.run, \
+             BYTE_COUNT_CALL 10 s.run) -> Discard; \
              s :: Script(TYPE PASSIVE, print \"$(c.count) $(c.byte_count)\")",
         );
         run.run(2.0);
@@ -221,8 +224,10 @@ mod tests {
     #[test]
     fn a_count_calls_a_handler_once() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 10, STOP true) -> Counter(COUNT_CALL 5 s.switch 1) -> s :: Switch \
-             -> a :: Counter -> Discard; s [1] -> b :: Counter(BYTE_COUNT_CALL 100 b.reset) -> Discard",
+            "InfiniteSource(LIMIT 10, STOP true) -> Counter(COUNT_CALL 5 s.switch 1) \
+             -> s :: Switch \
+             -> a :: Counter -> Discard; s [1] -> b :: Counter(BYTE_COUNT_CALL 100 b.reset) \
+             -> Discard",
         );
         run.run(1.0);
         assert_eq!(

@@ -1,8 +1,8 @@
 //! Chooses the output by a hash of some bytes.
 //!
 //! # What it does
-//! Packets whose `LENGTH` bytes from `OFFSET` are the same leave by the same output; those too short for it
-//! by output 0.
+//! Packets whose `LENGTH` bytes from `OFFSET` are the same leave by the same output; those too
+//! short for it by output 0.
 //!
 //! # Example
 //! ```click
@@ -95,7 +95,8 @@ mod tests {
     #[test]
     fn equal_bytes_go_the_same_way() {
         let mut run = loaded(
-            "InfiniteSource(\\<00 11>, LIMIT 3, STOP true) -> s :: HashSwitch(1, 1) -> a :: Counter -> Discard; \
+            "InfiniteSource(\\<00 11>, LIMIT 3, STOP true) -> s :: HashSwitch(1, 1) \
+             -> a :: Counter -> Discard; \
              InfiniteSource(\\<00>, LIMIT 2) -> s; \
              s [1] -> b :: Counter -> Discard; s [2] -> c :: Counter -> Discard",
         );

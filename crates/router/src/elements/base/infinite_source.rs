@@ -1,8 +1,8 @@
 //! Generates packets as fast as the router runs.
 //!
 //! # What it does
-//! At a push output, each run of its task makes `BURST` packets; at a pull output it makes one when asked.
-//! After `LIMIT` packets it is silent, and with `STOP` stops the driver.
+//! At a push output, each run of its task makes `BURST` packets; at a pull output it makes one when
+//! asked. After `LIMIT` packets it is silent, and with `STOP` stops the driver.
 //!
 //! # Example
 //! ```click
@@ -101,8 +101,8 @@ impl InfiniteSource {
         }
     }
 
-    /// What follows the last packet: when the next one would be due, so that what the last one filled has
-    /// room again.
+    /// What follows the last packet: when the next one would be due, so that what the last one
+    /// filled has room again.
     fn finished(&self, ctx: &mut Ctx) {
         if let Some(call) = &self.end_call
             && let Err(why) = ctx.call(call)
@@ -174,7 +174,8 @@ impl Element for InfiniteSource {
         {
             return false;
         }
-        // The rest of a longer burst follows in the next turns, so that its packets need not all be there at once.
+        // The rest of a longer burst follows in the next turns, so that its packets need not all be
+        // there at once.
         let mut wanted = self.burst.min(self.left()).min(ctx.most_burst());
         let before = self.count;
         while wanted > 0 {

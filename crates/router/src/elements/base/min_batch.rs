@@ -1,8 +1,8 @@
 //! Gathers packets until there are some, or some time has passed.
 //!
 //! # What it does
-//! Holds packets back until `BURST` of them wait or the first has waited for `TIMER` milliseconds, and then sends
-//! them together: those behind it work on whole batches, at the price of that delay.
+//! Holds packets back until `BURST` of them wait or the first has waited for `TIMER` milliseconds,
+//! and then sends them together: those behind it work on whole batches, at the price of that delay.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Counts packets and bytes of each input.
 //!
 //! # What it does
-//! What comes by an input leaves by the output of its number. The handlers `count`, `byte_count`, `rate` and
-//! `byte_rate` tell the values of the inputs with commas between them.
+//! What comes by an input leaves by the output of its number. The handlers `count`, `byte_count`,
+//! `rate` and `byte_rate` tell the values of the inputs with commas between them.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Shows the notifier signal at its place.
 //!
 //! # What it does
-//! Packets pass unchanged. The handler `signal` names the notifiers whose bits the signal joins; a star
-//! stands where it is on.
+//! Packets pass unchanged. The handler `signal` names the notifiers whose bits the signal joins; a
+//! star stands where it is on.
 //!
 //! # Example
 //! ```click
@@ -65,7 +65,8 @@ mod tests {
     #[test]
     fn the_signal_is_that_of_the_notifiers_beyond() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 1) -> n :: NotifierDebug -> Discard; s :: InfiniteSource(LIMIT 1) \
+            "InfiniteSource(LIMIT 1) -> n :: NotifierDebug -> Discard; \
+             s :: InfiniteSource(LIMIT 1) \
              -> m :: NotifierDebug -> PullNull -> d :: Discard",
         );
         assert_eq!(run.read("n.signal"), "busy*");

@@ -1,7 +1,8 @@
 //! Sends packets to the output of their colour.
 //!
 //! # What it does
-//! A packet painted N leaves by output N, or ends here where there is none; one painted 255 leaves by all.
+//! A packet painted N leaves by output N, or ends here where there is none; one painted 255 leaves
+//! by all.
 //!
 //! # Example
 //! ```click
@@ -60,7 +61,8 @@ mod tests {
     #[test]
     fn the_last_colour_means_all() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 3, STOP true) -> Paint(255) -> s :: PaintSwitch -> a :: Counter -> Discard; \
+            "InfiniteSource(LIMIT 3, STOP true) -> Paint(255) -> s :: PaintSwitch -> a :: Counter \
+             -> Discard; \
              s [1] -> b :: Counter -> Paint(9) -> PaintSwitch -> Discard",
         );
         run.run(1.0);

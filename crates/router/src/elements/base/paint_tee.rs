@@ -5,7 +5,8 @@
 //!
 //! # Example
 //! ```click
-//! // A packet that would leave by the interface it came by is copied to output 1: its sender is told so.
+//! // A packet that would leave by the interface it came by is copied to output 1: its sender is
+//! // told so.
 //! Idle -> Paint(1) -> t :: PaintTee(1) -> Queue -> ToDevice(eth0);
 //! t[1] -> ICMPError(10.0.0.1, redirect, host) -> Discard
 //! ```
@@ -80,7 +81,8 @@ mod tests {
     #[test]
     fn packets_of_the_colour_are_copied() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 3, STOP true) -> Paint(2) -> p :: PaintTee(2) -> a :: Counter -> Discard; \
+            "InfiniteSource(LIMIT 3, STOP true) -> Paint(2) -> p :: PaintTee(2) -> a :: Counter \
+             -> Discard; \
              p [1] -> b :: Counter -> Discard",
         );
         run.run(1.0);

@@ -7,7 +7,8 @@
 //! ```click
 //! // A name of a port.
 //! PortInfo(sip 5060/udp);
-//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPFilter(allow udp dst port sip, deny all) -> Discard
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPFilter(allow udp dst port sip, deny all)
+//!     -> Discard
 //! ```
 
 use crate::args::definitions::port_info;

@@ -1,8 +1,8 @@
 //! Prints each packet on standard error.
 //!
 //! # What it does
-//! One line a packet: the label, the time, the length, the room before and after the data, annotations, and
-//! bytes as hexadecimal digits or as text.
+//! One line a packet: the label, the time, the length, the room before and after the data,
+//! annotations, and bytes as hexadecimal digits or as text.
 //!
 //! # Example
 //! ```click
@@ -171,7 +171,8 @@ mod tests {
 
     fn says(print: &str) -> String {
         let mut run = loaded(&format!(
-            "InfiniteSource(\\<00 41 ff 7e 20 41 42 43 44 45>, LIMIT 1, STOP true) -> {print} -> Discard"
+            "InfiniteSource(\\<00 41 ff 7e 20 41 42 43 44 45>, LIMIT 1, STOP true) -> {print} \
+             -> Discard"
         ));
         run.run(1.0);
         run.host.memory().said.clone()

@@ -1,13 +1,14 @@
 //! Pulls from one input, which a handler chooses, and tells who waits.
 //!
 //! # What it does
-//! Pulls are passed on to the chosen input. Its own notifier is on while that input may have packets, and
-//! comes on when another input is chosen that has.
+//! Pulls are passed on to the chosen input. Its own notifier is on while that input may have
+//! packets, and comes on when another input is chosen that has.
 //!
 //! # Example
 //! ```click
 //! // One of two queues is asked; `write s.switch 1` changes to the other.
-//! RatedSource -> Queue -> [0] s :: PullSwitch(0); RatedSource -> Queue -> [1] s; s -> Unqueue -> Discard
+//! RatedSource -> Queue -> [0] s :: PullSwitch(0); RatedSource -> Queue -> [1] s;
+//! s -> Unqueue -> Discard
 //! ```
 
 use crate::args::kinds::INT;
@@ -135,7 +136,8 @@ mod tests {
     #[test]
     fn who_waits_is_woken_when_an_input_with_packets_is_chosen() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 4) -> s :: PullSwitch(-1) -> c :: Counter -> d :: Discard; Idle -> [1] s",
+            "InfiniteSource(LIMIT 4) -> s :: PullSwitch(-1) -> c :: Counter -> d :: Discard; Idle \
+             -> [1] s",
         );
         run.run(0.1);
         assert_eq!(

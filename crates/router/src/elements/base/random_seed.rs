@@ -1,9 +1,9 @@
 //! Starts all random numbers anew.
 //!
 //! # What it does
-//! With a seed, all elements draw from one sequence, that of C's `random()` after `srandom(seed)`, so that a
-//! configuration made for it finds the numbers that it was made for. Without one nothing changes: each
-//! element has a sequence of its own, and runs repeat anyway.
+//! With a seed, all elements draw from one sequence, that of C's `random()` after `srandom(seed)`,
+//! so that a configuration made for it finds the numbers that it was made for. Without one nothing
+//! changes: each element has a sequence of its own, and runs repeat anyway.
 //!
 //! # Example
 //! ```click

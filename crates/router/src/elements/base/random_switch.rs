@@ -41,7 +41,8 @@ mod tests {
     #[test]
     fn outputs_are_as_likely_as_each_other() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 10000, BURST 32, STOP true) -> s :: RandomSwitch -> a :: Counter -> Discard; \
+            "InfiniteSource(LIMIT 10000, BURST 32, STOP true) -> s :: RandomSwitch -> a :: Counter \
+             -> Discard; \
              s [1] -> b :: Counter -> Discard",
         );
         run.run(1.0);

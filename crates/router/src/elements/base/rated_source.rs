@@ -1,8 +1,9 @@
 //! Generates packets at a rate.
 //!
 //! # What it does
-//! A bucket of tokens fills at the rate, so the average holds however late the task runs. At a push output
-//! a task makes what the bucket allows; at a pull output packets are given as they are asked for.
+//! A bucket of tokens fills at the rate, so the average holds however late the task runs. At a push
+//! output a task makes what the bucket allows; at a pull output packets are given as they are asked
+//! for.
 //!
 //! # Example
 //! ```click
@@ -74,7 +75,8 @@ struct RatedSource {
     stops: bool,
     /// Packets that may go, in billionths.
     tokens: u64,
-    /// When tokens were added last; before the first time there has been all the time for a full bucket.
+    /// When tokens were added last; before the first time there has been all the time for a full
+    /// bucket.
     filled: Option<Timestamp>,
     task: Option<TaskId>,
     timer: Option<TimerId>,
@@ -330,7 +332,8 @@ mod tests {
     #[test]
     fn a_bandwidth_is_a_rate_and_the_limit_stops() {
         let mut run = loaded(
-            "s :: RatedSource(LENGTH 100, BANDWIDTH 10000, LIMIT 20, STOP true) -> c :: Counter -> Discard",
+            "s :: RatedSource(LENGTH 100, BANDWIDTH 10000, LIMIT 20, STOP true) -> c :: Counter \
+             -> Discard",
         );
         assert_eq!(run.run(10.0), crate::engine::driver::Progress::Stopped);
         assert_eq!(

@@ -47,7 +47,8 @@ mod tests {
     #[test]
     fn outputs_take_turns() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 5, BURST 5, STOP true) -> s :: RoundRobinSwitch -> a :: Counter -> Discard; \
+            "InfiniteSource(LIMIT 5, BURST 5, STOP true) -> s :: RoundRobinSwitch -> a :: Counter \
+             -> Discard; \
              s [1] -> b :: Counter -> Discard",
         );
         run.run(1.0);

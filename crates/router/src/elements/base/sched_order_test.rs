@@ -1,7 +1,8 @@
 //! Remembers in which order tasks had their turns.
 //!
 //! # What it does
-//! It has no ports and does nothing but ask for another turn. All elements of the class write their `ID` into one list.
+//! It has no ports and does nothing but ask for another turn. All elements of the class write their
+//! `ID` into one list.
 //!
 //! # Handlers
 //! - `order`: the list

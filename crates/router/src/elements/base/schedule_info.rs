@@ -1,8 +1,8 @@
 //! Sets the elements' shares of the processor.
 //!
 //! # What it does
-//! Each argument is the name of an element or compound and a factor; 1 is the usual share. Factors of a
-//! compound and of what is inside it multiply.
+//! Each argument is the name of an element or compound and a factor; 1 is the usual share. Factors
+//! of a compound and of what is inside it multiply.
 //!
 //! # Example
 //! ```click

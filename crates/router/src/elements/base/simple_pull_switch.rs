@@ -1,8 +1,8 @@
 //! Pulls from one input, which a handler chooses; notifies nobody.
 //!
 //! # What it does
-//! Pulls are passed on to the chosen input. Notifiers upstream are seen through it whatever is chosen:
-//! `PullSwitch` tells those that wait.
+//! Pulls are passed on to the chosen input. Notifiers upstream are seen through it whatever is
+//! chosen: `PullSwitch` tells those that wait.
 //!
 //! # Example
 //! ```click
@@ -77,7 +77,8 @@ mod tests {
     #[test]
     fn only_the_chosen_port_is_used() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 3) -> [0] s :: SimplePullSwitch(1) -> c :: Counter -> Discard; Idle -> [1] s",
+            "InfiniteSource(LIMIT 3) -> [0] s :: SimplePullSwitch(1) -> c :: Counter -> Discard; \
+             Idle -> [1] s",
         );
         // Who pulls never sleeps here.
         run.run(1e-5);

@@ -54,7 +54,8 @@ mod tests {
     #[test]
     fn only_the_chosen_port_is_used() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 3) -> [0] s :: StaticPullSwitch(1) -> c :: Counter -> Discard; Idle -> [1] s",
+            "InfiniteSource(LIMIT 3) -> [0] s :: StaticPullSwitch(1) -> c :: Counter -> Discard; \
+             Idle -> [1] s",
         );
         run.run(1.0);
         assert_eq!(run.read("c.count"), "0");

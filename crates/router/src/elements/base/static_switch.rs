@@ -58,7 +58,8 @@ mod tests {
     #[test]
     fn only_the_chosen_port_is_used() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 3, STOP true) -> s :: StaticSwitch(1) -> a :: Counter -> Discard; s [1] -> c :: Counter -> Discard",
+            "InfiniteSource(LIMIT 3, STOP true) -> s :: StaticSwitch(1) -> a :: Counter \
+             -> Discard; s [1] -> c :: Counter -> Discard",
         );
         run.run(1.0);
         assert_eq!(run.read("c.count"), "3");

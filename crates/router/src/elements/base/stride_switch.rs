@@ -1,8 +1,8 @@
 //! Sends packets to its outputs in proportion to their tickets.
 //!
 //! # What it does
-//! Each packet leaves by the output that stride scheduling says is next; where no output has tickets it
-//! ends here.
+//! Each packet leaves by the output that stride scheduling says is next; where no output has
+//! tickets it ends here.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Sends packets to one output, which a handler chooses.
 //!
 //! # What it does
-//! Packets leave by the output that was configured or written to `switch`; with a negative one they end
-//! here.
+//! Packets leave by the output that was configured or written to `switch`; with a negative one they
+//! end here.
 //!
 //! # Example
 //! ```click
@@ -109,7 +109,8 @@ mod tests {
     #[test]
     fn only_the_chosen_port_is_used() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 3, STOP true) -> s :: Switch(1) -> a :: Counter -> Discard; s [1] -> c :: Counter -> Discard",
+            "InfiniteSource(LIMIT 3, STOP true) -> s :: Switch(1) -> a :: Counter -> Discard; \
+             s [1] -> c :: Counter -> Discard",
         );
         run.run(1.0);
         assert_eq!(run.read("c.count"), "3");

@@ -1,8 +1,8 @@
 //! Generates a packet at each interval.
 //!
 //! # What it does
-//! Intervals follow one another without drift. After `LIMIT` packets it is silent and, with `STOP`, stops
-//! the driver.
+//! Intervals follow one another without drift. After `LIMIT` packets it is silent and, with `STOP`,
+//! stops the driver.
 //!
 //! # Example
 //! ```click

@@ -1,7 +1,8 @@
 //! Moves the data of packets so that they begin at a place of a given remainder.
 //!
 //! # What it does
-//! Nothing here needs data to be aligned; the element exists so that configurations for other routers run.
+//! Nothing here needs data to be aligned; the element exists so that configurations for other
+//! routers run.
 //!
 //! # Example
 //! ```click

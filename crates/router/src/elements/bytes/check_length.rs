@@ -3,7 +3,8 @@
 //! # Example
 //! ```click
 //! // What is longer than an Ethernet frame may be leaves by output 1.
-//! FromDevice(eth0) -> c :: CheckLength(1514) -> Queue -> ToDevice(eth1); c[1] -> Print(long) -> Discard
+//! FromDevice(eth0) -> c :: CheckLength(1514) -> Queue -> ToDevice(eth1);
+//! c[1] -> Print(long) -> Discard
 //! ```
 
 use crate::args::kinds::UINT;

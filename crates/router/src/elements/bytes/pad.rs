@@ -1,8 +1,8 @@
 //! Lengthens packets to a length.
 //!
 //! # What it does
-//! Without a length, packets get as many bytes as the annotation `EXTRA_LENGTH` says that they lack, up to 64
-//! KB. The annotation is zero afterwards.
+//! Without a length, packets get as many bytes as the annotation `EXTRA_LENGTH` says that they
+//! lack, up to 64 KB. The annotation is zero afterwards.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Truncates packets.
 //!
 //! # What it does
-//! What is cut off is added to the annotation `EXTRA_LENGTH`, which Pad and the dumps know, unless the keyword
-//! says otherwise.
+//! What is cut off is added to the annotation `EXTRA_LENGTH`, which Pad and the dumps know, unless
+//! the keyword says otherwise.
 //!
 //! # Handlers
 //! - `nbytes`: the most bytes of a packet

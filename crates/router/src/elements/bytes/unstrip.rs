@@ -3,7 +3,8 @@
 //! # Example
 //! ```click
 //! // The Ethernet header that was taken off is there again.
-//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> DecIPTTL -> Unstrip(14) -> Queue -> ToDevice(eth1)
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> DecIPTTL -> Unstrip(14) -> Queue
+//!     -> ToDevice(eth1)
 //! ```
 
 use crate::args::kinds::UINT;

@@ -2,9 +2,9 @@
 //!
 //! # What it does
 //! Each argument is the pattern of one output: clauses `offset/value` or `offset/value%mask` in
-//! hexadecimal, `?` for any digit, `!` before a clause for its opposite; `-` matches every packet. The
-//! first pattern that matches decides; a packet that none matches is dropped. All patterns become one
-//! decision graph, so that their number hardly matters.
+//! hexadecimal, `?` for any digit, `!` before a clause for its opposite; `-` matches every packet.
+//! The first pattern that matches decides; a packet that none matches is dropped. All patterns
+//! become one decision graph, so that their number hardly matters.
 //!
 //! # Example
 //! ```click
@@ -98,7 +98,8 @@ mod tests {
     fn each_output_wants_a_pattern() {
         assert_eq!(
             errors("Idle -> c :: Classifier(-); c[0] -> Idle; c[1] -> Idle"),
-            "config:1: While configuring 'c :: Classifier':\n  need 2 arguments, one per output port\nRouter could not be initialized!\n"
+            "config:1: While configuring 'c :: Classifier':\n  need 2 arguments, \
+             one per output port\nRouter could not be initialized!\n"
         );
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! # What it does
 //! Each argument is the filter of one output, in the words of tcpdump: `tcp dst port www`,
-//! `src net 10.0.0.0/8 and not icmp`, `ip ttl < 3`. The first that matches decides; a packet that none
-//! matches is dropped. Packets need their IP header marked. Writing a handler `pattern0`, `pattern1` …
-//! replaces a filter while the router runs. The grammar of filters is that of IPFilter (`trammel doc element IPFilter`).
+//! `src net 10.0.0.0/8 and not icmp`, `ip ttl < 3`. The first that matches decides; a packet that
+//! none matches is dropped. Packets need their IP header marked. Writing a handler `pattern0`,
+//! `pattern1` … replaces a filter while the router runs. The grammar of filters is that of IPFilter
+//! (`trammel doc element IPFilter`).
 //!
 //! # Example
 //! ```click

@@ -2,8 +2,8 @@
 //!
 //! # What it does
 //! Each argument is an action, `allow`, `deny`, `drop` or an output, and a filter such as those of
-//! IPClassifier. The first rule that matches decides; a packet that none matches is dropped. Packets need
-//! their IP header marked.
+//! IPClassifier. The first rule that matches decides; a packet that none matches is dropped.
+//! Packets need their IP header marked.
 //!
 //! # Grammar
 //! ```text
@@ -30,8 +30,9 @@
 //! | `ether src 2:0:0:0:0:1`, `ether host 2:0:0:0:0:1` | an Ethernet address |
 //! | `ip[8] < 3`, `transp[0:2] = 53`, `tcp[13] & 2 != 0` | bytes of a header: position, and how many |
 //!
-//! A clause may leave out what its value tells (`syn`, `www`, `10.0.0.0/8`), and what the clause before said (`src port 80 or 81`).
-//! Ports, flags and types are asked of the first fragment of a packet of the protocol: `tcp port != 5` is false for UDP.
+//! A clause may leave out what its value tells (`syn`, `www`, `10.0.0.0/8`), and what the clause
+//! before said (`src port 80 or 81`). Ports, flags and types are asked of the first fragment of a
+//! packet of the protocol: `tcp port != 5` is false for UDP.
 //!
 //! # Example
 //! ```click
@@ -86,7 +87,8 @@ fn file_of(rule: &str) -> Option<&str> {
 }
 
 impl IpFilter {
-    /// The rules with those of files in the place of the files: a line is a rule, `//` and `#` begin a comment.
+    /// The rules with those of files in the place of the files: a line is a rule, `//` and `#`
+    /// begin a comment.
     fn read_files(&self, ctx: &mut Ctx) -> Result<Vec<String>, String> {
         let mut all = Vec::new();
         for rule in &self.rules {
@@ -254,7 +256,8 @@ mod tests {
     fn an_unknown_action_is_told() {
         assert_eq!(
             errors("Idle -> c :: IPFilter(maybe udp) -> Idle"),
-            "config:1: While configuring 'c :: IPFilter':\n  pattern 0: unknown slot ID 'maybe'\nRouter could not be initialized!\n"
+            "config:1: While configuring 'c :: IPFilter':\n  pattern 0: unknown slot ID 'maybe'\n\
+             Router could not be initialized!\n"
         );
     }
 }

@@ -1,9 +1,10 @@
 //! Sends the router's messages to external programs, by a TCP or UNIX socket.
 //!
 //! # What it does
-//! Whoever connects gets the line `Click::ChatterSocket/1.0` and from then on all that elements say, such as `Print`.
-//! It listens on this machine's own address only, unless `LOCALHOST` is false, and reads nothing. A client that falls
-//! 500,000 bytes behind is cut off. What elements on other threads than its own say is not heard.
+//! Whoever connects gets the line `Click::ChatterSocket/1.0` and from then on all that elements
+//! say, such as `Print`. It listens on this machine's own address only, unless `LOCALHOST` is
+//! false, and reads nothing. A client that falls 500,000 bytes behind is cut off. What elements on
+//! other threads than its own say is not heard.
 //!
 //! # Handlers
 //! - `clients`: connections that hear

@@ -1,8 +1,8 @@
 //! Controls what happens when the driver stops.
 //!
 //! # What it does
-//! A `Script` of type `DRIVER`: each stop event lets it pass one `pause` (or `wait_stop`), and when it comes to
-//! its end the driver stops.
+//! A `Script` of type `DRIVER`: each stop event lets it pass one `pause` (or `wait_stop`), and when
+//! it comes to its end the driver stops.
 //!
 //! # Handlers
 //! - `run`: runs the script; its arguments are `$1` and so on, and what it returns is the answer

@@ -1,10 +1,11 @@
 //! Runs a script that reads and writes handlers.
 //!
 //! # What it does
-//! Each argument is an instruction: `set`, `print`, `read`, `write`, `wait`, `pause`, `label`, `goto`, `return`,
-//! `stop` and others. `TYPE` says what makes the script run: the start of the router, its handler `run`, each
-//! packet, any handler, the driver's stop events or signals. A packet leaves by the port that the script
-//! returns, by 0 where it ends, and is dropped where it exits.
+//! Each argument is an instruction: `set`, `print`, `read`, `write`, `wait`, `pause`, `label`,
+//! `goto`, `return`, `stop` and others. `TYPE` says what makes the script run: the start of the
+//! router, its handler `run`, each packet, any handler, the driver's stop events or signals. A
+//! packet leaves by the port that the script returns, by 0 where it ends, and is dropped where it
+//! exits.
 //!
 //! # Handlers
 //! - `run`: runs the script; its arguments are `$1` and so on, and what it returns is the answer
@@ -74,7 +75,8 @@ mod tests {
     #[test]
     fn a_script_reads_and_writes_itself_and_is_called_back() {
         let (printed, said) = prints(
-            "a :: Script(init n 0, write set n 7, print $n, print $(a.get n), print $(b.run), stop); \
+            "a :: Script(init n 0, write set n 7, print $n, print $(a.get n), print $(b.run), \
+             stop); \
              b :: Script(TYPE PASSIVE, return $(a.add 1 2)$(a.get n))",
         );
         assert_eq!((printed.as_str(), said.as_str()), ("7\n7\n37\n", ""));
@@ -83,7 +85,8 @@ mod tests {
     #[test]
     fn a_proxy_answers_any_handler_and_tells_its_errors() {
         let (printed, said) = prints(
-            "p :: Script(TYPE PROXY, goto other $(ne $0 a), return yes, label other, error bad handler); \
+            "p :: Script(TYPE PROXY, goto other $(ne $0 a), return yes, label other, \
+             error bad handler); \
              Script(print p.a, print p.b, write p.c 1, print $?, stop)",
         );
         assert_eq!(printed, "yes\n-1\n");
@@ -112,7 +115,8 @@ mod tests {
     #[test]
     fn an_exit_drops_the_packet() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 3, STOP true) -> Script(TYPE PACKET, exit) -> a :: Counter -> Discard",
+            "InfiniteSource(LIMIT 3, STOP true) -> Script(TYPE PACKET, exit) -> a :: Counter \
+             -> Discard",
         );
         run.run(1.0);
         assert_eq!(
@@ -130,7 +134,8 @@ mod tests {
     #[test]
     fn a_variable_that_doubles_does_not_fill_the_memory() {
         let (printed, said) = prints(
-            "s :: Script(set x \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", label a, set x $x$x, goto a); \
+            "s :: Script(set x \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", label a, set x $x$x, \
+             goto a); \
              Script(wait 1, print $(length $(s.get x)), stop)",
         );
         assert!(
@@ -150,7 +155,8 @@ mod tests {
         );
         assert_eq!(
             said,
-            "While executing 'Script@4 :: Script':\n  no 'foo' read handler\n  no 'c.bar' write handler\n  \
+            "While executing 'Script@4 :: Script':\n  no 'foo' read handler\n  no 'c.bar' write \
+             handler\n  \
              read handler 'c.count' does not take parameters\n  bad condition 'foo'\n  gone wrong\n"
         );
     }
@@ -158,7 +164,8 @@ mod tests {
     #[test]
     fn files_are_written_and_read_again() {
         let (printed, _) = prints(
-            "Script(print >f \"one\", print >>f \"two\", printn $(cat f), read length \"abc\", stop)",
+            "Script(print >f \"one\", print >>f \"two\", printn $(cat f), read length \"abc\", \
+             stop)",
         );
         assert_eq!(printed, "one\ntwo\n");
     }

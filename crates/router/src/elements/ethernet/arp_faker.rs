@@ -1,8 +1,8 @@
 //! Repeats ARP replies for an IP address to a host.
 //!
 //! # What it does
-//! A second after the start, and every ten seconds from then on, an answer of ARP to `DSTIP` at `DSTETH`
-//! leaves, which says that `SRCIP` is at `SRCETH`. Nobody need have asked.
+//! A second after the start, and every ten seconds from then on, an answer of ARP to `DSTIP` at
+//! `DSTETH` leaves, which says that `SRCIP` is at `SRCETH`. Nobody need have asked.
 //!
 //! # Example
 //! ```click

@@ -1,7 +1,8 @@
 //! Prints ARP packets.
 //!
 //! # What it does
-//! A line for each packet whose network header is marked, as `tcpdump` shows ARP; every packet passes.
+//! A line for each packet whose network header is marked, as `tcpdump` shows ARP; every packet
+//! passes.
 //!
 //! # Example
 //! ```click

@@ -1,9 +1,10 @@
 //! Puts packets into Ethernet frames to addresses that it asks for by ARP.
 //!
 //! # What it does
-//! An IP packet at input 0 leaves output 0 in a frame to its destination annotation's Ethernet address. Where
-//! that is not known the packet waits and a question leaves the last output, at most ten a second for an
-//! address. Answers, as whole frames, come to input 1. Addresses of groups need no question (RFC 1112, §6.4).
+//! An IP packet at input 0 leaves output 0 in a frame to its destination annotation's Ethernet
+//! address. Where that is not known the packet waits and a question leaves the last output, at most
+//! ten a second for an address. Answers, as whole frames, come to input 1. Addresses of groups need
+//! no question (RFC 1112, §6.4).
 //!
 //! # Handlers
 //! - `queries`: requests that were sent
@@ -441,7 +442,8 @@ mod tests {
 
     fn querier(more: &str) -> Querier {
         let run = loaded(&format!(
-            "t :: ARPTable; x :: ARPQuerier(1.0.0.3/24, 2:1:1:1:1:1{more}); Idle -> x; Idle -> [1]x;\
+            "t :: ARPTable; x :: ARPQuerier(1.0.0.3/24, 2:1:1:1:1:1{more}); Idle -> x; Idle \
+             -> [1]x;\
              x -> Idle; x[1] -> Idle;"
         ));
         let id = run.ctx.find("x", None).expect("declared");

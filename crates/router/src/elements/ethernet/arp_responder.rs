@@ -1,14 +1,15 @@
 //! Answers ARP requests for given addresses.
 //!
 //! # What it does
-//! A question for an address of one of its prefixes becomes the answer, with the Ethernet address of the
-//! longest such prefix. Everything else leaves the second output, if there is one.
+//! A question for an address of one of its prefixes becomes the answer, with the Ethernet address
+//! of the longest such prefix. Everything else leaves the second output, if there is one.
 //!
 //! # Example
 //! ```click
 //! // It answers for itself and, as a proxy, for a network.
 //! FromDevice(eth0) -> c :: Classifier(12/0806 20/0001, -);
-//! c[0] -> ARPResponder(10.0.0.1 10.1.0.0/16 2:0:0:0:0:1) -> Queue -> ToDevice(eth0); c[1] -> Discard
+//! c[0] -> ARPResponder(10.0.0.1 10.1.0.0/16 2:0:0:0:0:1) -> Queue -> ToDevice(eth0);
+//! c[1] -> Discard
 //! ```
 //!
 //! # References

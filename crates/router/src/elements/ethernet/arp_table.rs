@@ -1,14 +1,15 @@
 //! Maps IP addresses to Ethernet addresses, for several `ARPQuerier`s.
 //!
 //! # What it does
-//! It has no ports. Queriers that name it by `TABLE` look addresses up here, and leave packets here that wait
-//! for an address.
+//! It has no ports. Queriers that name it by `TABLE` look addresses up here, and leave packets here
+//! that wait for an address.
 //!
 //! # Example
 //! ```click
 //! // Two interfaces of one network share what they learn.
 //! t :: ARPTable(TIMEOUT 60s);
-//! q :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1, TABLE t) -> Queue -> ToDevice(eth0); Idle -> q; Idle -> [1] q
+//! q :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1, TABLE t) -> Queue -> ToDevice(eth0); Idle -> q;
+//! Idle -> [1] q
 //! ```
 
 use crate::args::Args;

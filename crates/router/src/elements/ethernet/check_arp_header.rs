@@ -1,8 +1,8 @@
 //! Checks ARP messages.
 //!
 //! # What it does
-//! The message must be whole, with lengths of addresses that fit Ethernet, IPv4 and IPv6. It is marked as the network
-//! header. What is wrong leaves by output 1, or ends here.
+//! The message must be whole, with lengths of addresses that fit Ethernet, IPv4 and IPv6. It is
+//! marked as the network header. What is wrong leaves by output 1, or ends here.
 //!
 //! # Example
 //! ```click
@@ -134,7 +134,8 @@ mod tests {
         assert_eq!(probe.send(&right[..29])[0].0, 1);
         assert_eq!(
             probe.run.read("x.drop_details"),
-            "2\ttiny packet\n1\ttoo small for addresses\n1\tbad hardware type/length\n1\tbad protocol type/length\n"
+            "2\ttiny packet\n1\ttoo small for addresses\n1\tbad hardware type/length\n\
+             1\tbad protocol type/length\n"
         );
         assert_eq!(probe.said().lines().count(), 5);
     }

@@ -1,13 +1,14 @@
 //! Gives IP packets an Ethernet header where they have none.
 //!
 //! # What it does
-//! Packets whose IP header is behind an Ethernet header, and such as are not IP, pass unchanged. A header
-//! that was stripped is put back; else the packet gets the one of the arguments.
+//! Packets whose IP header is behind an Ethernet header, and such as are not IP, pass unchanged. A
+//! header that was stripped is put back; else the packet gets the one of the arguments.
 //!
 //! # Example
 //! ```click
 //! // Packets of IP get an Ethernet header, frames stay as they are.
-//! FromDump(a.pcap, STOP true) -> EnsureEther(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2) -> Queue -> ToDevice(eth0)
+//! FromDump(a.pcap, STOP true) -> EnsureEther(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2) -> Queue
+//!     -> ToDevice(eth0)
 //! ```
 
 use crate::args::{Args, Kind, positional};

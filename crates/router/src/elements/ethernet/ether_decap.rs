@@ -1,8 +1,9 @@
 //! Removes the Ethernet header.
 //!
 //! # What it does
-//! The header stays noted as the packet's MAC header, so that elements such as `ARPQuerier` or `EtherMirror` behind it
-//! can look at it, and the network header is marked behind it. Packets shorter than the header are dropped.
+//! The header stays noted as the packet's MAC header, so that elements such as `ARPQuerier` or
+//! `EtherMirror` behind it can look at it, and the network header is marked behind it. Packets
+//! shorter than the header are dropped.
 //!
 //! # Example
 //! ```click

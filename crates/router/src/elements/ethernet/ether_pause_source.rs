@@ -1,8 +1,8 @@
 //! Generates Ethernet pause frames.
 //!
 //! # What it does
-//! A frame every `INTERVAL` at a push output, or whenever one is asked for at a pull output, tells the neighbour to be silent
-//! for `PAUSETIME` times 512 bits.
+//! A frame every `INTERVAL` at a push output, or whenever one is asked for at a pull output, tells
+//! the neighbour to be silent for `PAUSETIME` times 512 bits.
 //!
 //! # Example
 //! ```click
@@ -216,7 +216,8 @@ mod tests {
     #[test]
     fn a_frame_every_interval_up_to_the_limit() {
         let mut run = loaded(
-            "p :: EtherPauseSource(2:2:2:2:2:2, 390, LIMIT 3, INTERVAL 0.5) -> c :: Counter -> Discard;",
+            "p :: EtherPauseSource(2:2:2:2:2:2, 390, LIMIT 3, INTERVAL 0.5) -> c :: Counter \
+             -> Discard;",
         );
         run.run(1.2);
         assert_eq!(run.read("c.count"), "2");

@@ -1,8 +1,9 @@
 //! A switch that learns at which port an address is.
 //!
 //! # What it does
-//! A frame leaves by the port at which its destination was seen last, or by all but its own where it was not
-//! seen for `TIMEOUT` seconds of packets' time or is a group. A frame whose destination is where it came from ends.
+//! A frame leaves by the port at which its destination was seen last, or by all but its own where
+//! it was not seen for `TIMEOUT` seconds of packets' time or is a group. A frame whose destination
+//! is where it came from ends.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Passes the frames that a host's network card would accept.
 //!
 //! # What it does
-//! Each frame is marked as for this host, for all, for a group or for another host. Those for others, and on request those
-//! from this host itself, leave the second output or end.
+//! Each frame is marked as for this host, for all, for a group or for another host. Those for
+//! others, and on request those from this host itself, leave the second output or end.
 //!
 //! # Example
 //! ```click

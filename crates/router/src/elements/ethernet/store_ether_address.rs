@@ -1,8 +1,8 @@
 //! Writes an Ethernet address into packets.
 //!
 //! # What it does
-//! The address is the one given, or that of an annotation. Packets that are too short leave by output 1, or
-//! end here.
+//! The address is the one given, or that of an annotation. Packets that are too short leave by
+//! output 1, or end here.
 //!
 //! # Example
 //! ```click

@@ -1,7 +1,8 @@
 //! Removes a VLAN tag from Ethernet frames.
 //!
 //! # What it does
-//! The outermost tag goes, if it is one of `ETHERTYPE`, and is noted; frames without pass as they are and 0 is noted.
+//! The outermost tag goes, if it is one of `ETHERTYPE`, and is noted; frames without pass as they
+//! are and 0 is noted.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Adds a VLAN tag to Ethernet frames.
 //!
 //! # What it does
-//! The tag stands between the addresses and what was the frame's type. A second `VLANEncap` makes the frame
-//! one of QinQ: the outer tag's `ETHERTYPE` is 0x88A8 (IEEE 802.1ad).
+//! The tag stands between the addresses and what was the frame's type. A second `VLANEncap` makes
+//! the frame one of QinQ: the outer tag's `ETHERTYPE` is 0x88A8 (IEEE 802.1ad).
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Passes packets on as they are: every buffer is of one kind here.
 //!
 //! # What it does
-//! Where DPDK is, it copies packets into DPDK's buffers. Here `EXTRA_HEADROOM` alone has an effect: that many bytes
-//! are free before the packet.
+//! Where DPDK is, it copies packets into DPDK's buffers. Here `EXTRA_HEADROOM` alone has an effect:
+//! that many bytes are free before the packet.
 //!
 //! # Example
 //! ```click

@@ -1,17 +1,21 @@
 //! Copies the kernel's routes and neighbours to a table.
 //!
 //! # What it does
-//! Follows the kernel's main table of routes by netlink, and writes what changes to the element `TABLE`: a route by the n-th
-//! interface named here leads to its output n. Of several routes to a network the one of the lowest metric counts. Networks
-//! that the kernel refuses (`blackhole`, `unreachable`, `prohibit`, `throw`), or reaches by other interfaces or by a router with an
-//! IPv6 address, lead to the output `REFUSED`, and are dropped where there is none: they never take the route of a larger network.
-//! Where the kernel shares packets among several ways, the first by an interface named here takes all of them, which is said.
-//! Routes for one type of service, and tables and rules besides the main ones, are left out.
+//! Follows the kernel's main table of routes by netlink, and writes what changes to the element
+//! `TABLE`: a route by the n-th interface named here leads to its output n. Of several routes to a
+//! network the one of the lowest metric counts. Networks that the kernel refuses (`blackhole`,
+//! `unreachable`, `prohibit`, `throw`), or reaches by other interfaces or by a router with an IPv6
+//! address, lead to the output `REFUSED`, and are dropped where there is none: they never take the
+//! route of a larger network. Where the kernel shares packets among several ways, the first by an
+//! interface named here takes all of them, which is said. Routes for one type of service, and
+//! tables and rules besides the main ones, are left out.
 //!
-//! With `LOCAL`, the addresses of this machine and its broadcast addresses lead to that output. What the kernel knows of neighbours
-//! goes to the elements `ARP`, one for each interface in order. Thus FRR or BIRD, which write to the kernel, drive the router as they are.
+//! With `LOCAL`, the addresses of this machine and its broadcast addresses lead to that output.
+//! What the kernel knows of neighbours goes to the elements `ARP`, one for each interface in order.
+//! Thus FRR or BIRD, which write to the kernel, drive the router as they are.
 //!
-//! When an interface goes down or an address goes, the kernel drops routes without saying so: all are read anew then.
+//! When an interface goes down or an address goes, the kernel drops routes without saying so: all
+//! are read anew then.
 //!
 //! # Handlers
 //! - `routes`: the routes that the table was told
@@ -20,7 +24,8 @@
 //!
 //! # Example
 //! ```click
-//! rt :: RadixIPLookup; arp0 :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1); arp1 :: ARPQuerier(10.1.0.1, 2:0:0:0:0:2);
+//! rt :: RadixIPLookup; arp0 :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1);
+//! arp1 :: ARPQuerier(10.1.0.1, 2:0:0:0:0:2);
 //! FollowKernelRoutes(eth0, eth1, TABLE rt, LOCAL 2, ARP arp0, ARP arp1);
 //! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> rt; rt[2] -> ICMPPingResponder -> rt;
 //! rt[0] -> arp0 -> Queue -> ToDevice(eth0); Idle -> [1] arp0;
@@ -84,8 +89,8 @@ pub static ENTRY: Entry = Entry::new(
     ),
 ]);
 
-/// When all is read anew after it came in doubt: once the kernel has most likely done what it told of, and once more for what it
-/// does later.
+/// When all is read anew after it came in doubt: once the kernel has most likely done what it told
+/// of, and once more for what it does later.
 const SETTLING: [Timestamp; 2] = [Timestamp(10_000_000), Timestamp(250_000_000)];
 /// Networks whose several ways are told of.
 const MOST_TOLD: usize = 5;
@@ -138,7 +143,8 @@ impl FollowKernelRoutes {
         for (address, bits) in shared.difference(&self.shared) {
             if self.shared.len() < MOST_TOLD {
                 let text = format!(
-                    "{}: the kernel shares packets to {address}/{bits} among several ways; all take the first of ours\n",
+                    "{}: the kernel shares packets to {address}/{bits} among several ways; \
+                     all take the first of ours\n",
                     ctx.declaration(ctx.me())
                 );
                 ctx.host().say(&text);

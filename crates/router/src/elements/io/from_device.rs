@@ -1,19 +1,21 @@
 //! Receives frames from a network interface.
 //!
 //! # What it does
-//! Emits what comes at `DEVNAME`, with the time and the type of packet that the device tells. `METHOD` is
-//! `afxdp`, `afpacket` (Click's `PCAP` and `LINUX` mean it too), `tap`, `tun`, `ring` or `pcap`; without one the
-//! machine chooses and says which. A `DEVNAME` with a `/` in it, or that ends in `.pcap`, `.pcapng` or either
-//! and `.gz`, is a capture file: METHOD `pcap`, and frames come as fast as they are taken until its end. By packet sockets the kernel's own stack sees the frames as well; by `afxdp` it does
-//! not. A `ToDevice` of the same name sends by the same device.
+//! Emits what comes at `DEVNAME`, with the time and the type of packet that the device tells.
+//! `METHOD` is `afxdp`, `afpacket` (Click's `PCAP` and `LINUX` mean it too), `tap`, `tun`, `ring`
+//! or `pcap`; without one the machine chooses and says which. A `DEVNAME` with a `/` in it, or that
+//! ends in `.pcap`, `.pcapng` or either and `.gz`, is a capture file: METHOD `pcap`, and frames
+//! come as fast as they are taken until its end. By packet sockets the kernel's own stack sees the
+//! frames as well; by `afxdp` it does not. A `ToDevice` of the same name sends by the same device.
 //!
-//! What the kernel leaves to hardware is done here: checksums are computed, and super-packets, which stand for
-//! many packets of one connection, are cut. With `OFFLOAD carry`, by `afpacket`, a super-packet is one packet of
-//! up to 64 KiB instead, all of whose lengths and checksums are right; a `ToDevice` with `OFFLOAD carry` leaves
-//! cutting it to the kernel, and any other cuts it. Those within tunnels are always cut.
+//! What the kernel leaves to hardware is done here: checksums are computed, and super-packets,
+//! which stand for many packets of one connection, are cut. With `OFFLOAD carry`, by `afpacket`, a
+//! super-packet is one packet of up to 64 KiB instead, all of whose lengths and checksums are
+//! right; a `ToDevice` with `OFFLOAD carry` leaves cutting it to the kernel, and any other cuts it.
+//! Those within tunnels are always cut.
 //!
-//! Its task runs while frames come, in batches; then it sleeps until the device's descriptor is ready. With
-//! `BUSY_POLL true` it never sleeps.
+//! Its task runs while frames come, in batches; then it sleeps until the device's descriptor is
+//! ready. With `BUSY_POLL true` it never sleeps.
 //!
 //! # Methods
 //! | METHOD | is | needs |
@@ -176,8 +178,8 @@ pub static ENTRY: Entry = Entry::new("FromDevice", "receives frames from an inte
 ])
 .ops("0.5 * driver(frame, calls)");
 
-/// Runs in vain before it sleeps: waking costs more than asking, and while frames come in bursts the next is
-/// some microseconds away.
+/// Runs in vain before it sleeps: waking costs more than asking, and while frames come in bursts
+/// the next is some microseconds away.
 const PATIENCE: u32 = 64;
 
 #[derive(Debug, Default)]
@@ -284,7 +286,8 @@ impl Element for FromDevice {
                 said.error(None, text);
             } else {
                 // As a Click that was built without libpcap.
-                let text = "not using METHOD PCAP, BPF filter ignored: all frames come; put an IPClassifier behind it";
+                let text = "not using METHOD PCAP, BPF filter ignored: all frames come; \
+                    put an IPClassifier behind it";
                 setup.warnings.push(text.to_owned());
             }
         }
@@ -486,9 +489,11 @@ mod tests {
     #[test]
     fn frames_of_a_device_that_tells_no_times_have_that_of_their_coming() {
         let host = MemoryHost::new();
-        // Behind the device they wait together, so each is late by the delay and not by those before it.
+        // Behind the device they wait together, so each is late by the delay and not by those
+        // before it.
         let config = "FromDevice(eth0, BURST 100) -> Queue -> DelayUnqueue(10ms) -> d :: Discard;
-            FromDevice(eth1, TIMESTAMP false, BURST 100) -> Queue -> DelayUnqueue(10ms) -> e :: Discard";
+            FromDevice(eth1, TIMESTAMP false, BURST 100) -> Queue -> DelayUnqueue(10ms) \
+            -> e :: Discard";
         for name in ["eth0", "eth1"] {
             let device = MemoryDevice::new(name, (0..20).map(|n| vec![n; 60]));
             host.memory().devices.insert(name.into(), Box::new(device));

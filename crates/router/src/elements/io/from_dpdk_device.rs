@@ -1,9 +1,9 @@
 //! Receives frames from an interface that another router had as a DPDK port.
 //!
 //! # What it does
-//! As `FromDevice`, by AF_XDP where the machine has it and by AF_PACKET otherwise: there is no DPDK here. A `PORT` that
-//! is a number *N* means the interface called `dpdkN`, which may be an alternative name. Keywords of DPDK's own are
-//! taken and have no effect.
+//! As `FromDevice`, by AF_XDP where the machine has it and by AF_PACKET otherwise: there is no DPDK
+//! here. A `PORT` that is a number *N* means the interface called `dpdkN`, which may be an
+//! alternative name. Keywords of DPDK's own are taken and have no effect.
 //!
 //! # Example
 //! ```click
@@ -69,7 +69,8 @@ mod tests {
         let mut memory = host.memory();
         memory.devices.insert("dpdk0".to_owned(), Box::new(device));
         drop(memory);
-        let text = "FromDPDKDevice(0, 2, BURST 8, MAXTHREADS 4, RSS_AGGREGATE 1) -> c :: Counter -> Discard";
+        let text = "FromDPDKDevice(0, 2, BURST 8, MAXTHREADS 4, RSS_AGGREGATE 1) -> c :: Counter \
+            -> Discard";
         let mut run = load_with(&host, text).expect("it is right");
         run.run(0.1);
         assert_eq!(run.read("c.count"), "3");

@@ -1,8 +1,9 @@
 //! Ethernet frames that this machine's kernel sends by an interface made for it.
 //!
 //! # What it does
-//! Makes the TAP interface `DEVNAME`, with the address `DST` where one is given; what the kernel sends by it comes
-//! out. A `ToHost` of the same name gives it frames. `KernelTap` does both in one.
+//! Makes the TAP interface `DEVNAME`, with the address `DST` where one is given; what the kernel
+//! sends by it comes out. A `ToHost` of the same name gives it frames. `KernelTap` does both in
+//! one.
 //!
 //! # Example
 //! ```click

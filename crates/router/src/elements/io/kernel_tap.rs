@@ -1,9 +1,9 @@
 //! An interface of the kernel whose other end is this router: Ethernet frames.
 //!
 //! # What it does
-//! Makes a TAP interface with the address `ADDR` and the Ethernet address `ETHER`. What the kernel sends by it,
-//! questions by ARP among it, comes out; what is pushed or pulled in is what the kernel receives, where it is
-//! addressed to `ETHER`. `KernelTun` is the same for bare IP packets.
+//! Makes a TAP interface with the address `ADDR` and the Ethernet address `ETHER`. What the kernel
+//! sends by it, questions by ARP among it, comes out; what is pushed or pulled in is what the
+//! kernel receives, where it is addressed to `ETHER`. `KernelTun` is the same for bare IP packets.
 //!
 //! # Handlers
 //! - `selected_calls`: how often the device was ready

@@ -1,9 +1,10 @@
 //! An interface of the kernel whose other end is this router: IP packets.
 //!
 //! # What it does
-//! Makes a TUN interface with the address `ADDR`. What the kernel sends by it comes out of output 0 with its IP
-//! header marked, and what is no IP out of output 1; what is pushed or pulled in is what the kernel receives.
-//! `GATEWAY` makes a default route by that router. `KernelTap` is the same for Ethernet frames.
+//! Makes a TUN interface with the address `ADDR`. What the kernel sends by it comes out of output 0
+//! with its IP header marked, and what is no IP out of output 1; what is pushed or pulled in is
+//! what the kernel receives. `GATEWAY` makes a default route by that router. `KernelTap` is the
+//! same for Ethernet frames.
 //!
 //! # Handlers
 //! - `selected_calls`: how often the device was ready

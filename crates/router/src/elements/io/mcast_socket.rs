@@ -1,9 +1,9 @@
 //! Carries packets over multicast UDP.
 //!
 //! # What it does
-//! What comes in is sent to the group; what others send to it comes out. With `SOURCEIP` packets are sent from
-//! that address by its interface, and its own are not received again; else `LOOP false` keeps this machine from
-//! receiving what it sends.
+//! What comes in is sent to the group; what others send to it comes out. With `SOURCEIP` packets
+//! are sent from that address by its interface, and its own are not received again; else
+//! `LOOP false` keeps this machine from receiving what it sends.
 //!
 //! # Example
 //! ```click

@@ -1,9 +1,9 @@
 //! Polls an interface for frames.
 //!
 //! # What it does
-//! As `FromDevice` with `BUSY_POLL true` and `SNIFFER false`: it asks without end, and the kernel's own stack does not
-//! see the frames where the machine can have it so. `LENGTH`, `QUIET` and the calls at the link's changes, which a
-//! kernel's driver would need, have no effect.
+//! As `FromDevice` with `BUSY_POLL true` and `SNIFFER false`: it asks without end, and the kernel's
+//! own stack does not see the frames where the machine can have it so. `LENGTH`, `QUIET` and the
+//! calls at the link's changes, which a kernel's driver would need, have no effect.
 //!
 //! # Example
 //! ```click

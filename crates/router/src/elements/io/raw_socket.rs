@@ -1,9 +1,10 @@
 //! Carries IP packets by a raw socket.
 //!
 //! # What it does
-//! What this machine receives of the IP protocol `TYPE` comes out with its header marked, beside what the
-//! kernel does with it; what comes in is sent to its destination address, header included. `PORT` is accepted
-//! and without meaning: raw sockets of this machine have no ports, and an `IPClassifier` behind it tells them.
+//! What this machine receives of the IP protocol `TYPE` comes out with its header marked, beside
+//! what the kernel does with it; what comes in is sent to its destination address, header included.
+//! `PORT` is accepted and without meaning: raw sockets of this machine have no ports, and an
+//! `IPClassifier` behind it tells them.
 //!
 //! # Example
 //! ```click

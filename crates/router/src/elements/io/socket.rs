@@ -1,13 +1,15 @@
 //! Carries packets over TCP, UDP and UNIX sockets.
 //!
 //! # What it does
-//! What comes in is sent; what is received comes out. `Socket(TCP, ADDR, PORT)` and `Socket(UNIX, FILE)` serve one
-//! connection at a time, or with `CLIENT true` (the default without an output) make one; `UDP` and `UNIX_DGRAM` answer
-//! whom the last packet came from, or with `CLIENT true` send to the one named. A UDP client of address 0.0.0.0
-//! sends each packet to its destination annotation.  What is pushed to a socket that is full waits up to a batch; more is dropped.
+//! What comes in is sent; what is received comes out. `Socket(TCP, ADDR, PORT)` and
+//! `Socket(UNIX, FILE)` serve one connection at a time, or with `CLIENT true` (the default without
+//! an output) make one; `UDP` and `UNIX_DGRAM` answer whom the last packet came from, or with
+//! `CLIENT true` send to the one named. A UDP client of address 0.0.0.0 sends each packet to its
+//! destination annotation. What is pushed to a socket that is full waits up to a batch; more is
+//! dropped.
 //!
-//! A server takes whom `ALLOW`, a table of routes such as `RadixIPLookup`, has a route to, and of the others whom
-//! `DENY` has none to.
+//! A server takes whom `ALLOW`, a table of routes such as `RadixIPLookup`, has a route to, and of
+//! the others whom `DENY` has none to.
 //!
 //! # Example
 //! ```click

@@ -1,11 +1,13 @@
 //! Sends frames to a network interface.
 //!
 //! # What it does
-//! Pulls frames, or takes what is pushed, and sends them out of `DEVNAME` by `METHOD` (see `FromDevice`; without
-//! one, that of a `FromDevice` of the same name). Frames are handed over 128 at a time, or at once when no more
-//! are waiting; with `METHOD pcap`, a capture file is written. Where the device is full nothing is pulled until it has room again: first its descriptor is
-//! waited on, and where that says room though there is none, a timer that doubles. Frames that are pushed to a
-//! full device wait up to a batch; more are dropped, or leave by output 1: a warning says so, and Click refuses it. With output 0, copies of what was sent leave by it.
+//! Pulls frames, or takes what is pushed, and sends them out of `DEVNAME` by `METHOD` (see
+//! `FromDevice`; without one, that of a `FromDevice` of the same name). Frames are handed over 128
+//! at a time, or at once when no more are waiting; with `METHOD pcap`, a capture file is written.
+//! Where the device is full nothing is pulled until it has room again: first its descriptor is
+//! waited on, and where that says room though there is none, a timer that doubles. Frames that are
+//! pushed to a full device wait up to a batch; more are dropped, or leave by output 1: a warning
+//! says so, and Click refuses it. With output 0, copies of what was sent leave by it.
 //!
 //! # Handlers
 //! - `pulls`: how often it asked for packets
@@ -42,14 +44,26 @@ pub static ENTRY: Entry = Entry::new("ToDevice", "sends frames to an interface",
     mandatory("DEVNAME", Kind::Text, "the interface"),
     flag("DEBUG", "false", "whether waiting for room is told"),
     keyword("METHOD", Kind::Word, "", "how frames go"),
-    keyword("BURST", INT, "32", "frames that are pulled in a run, up to a batch of 32"),
-    keyword("OFFLOAD", Kind::Word, "segment", "whether super-packets are cut here (`segment`) or by the kernel (`carry`), by METHOD afpacket"),
+    keyword(
+        "BURST",
+        INT,
+        "32",
+        "frames that are pulled in a run, up to a batch of 32",
+    ),
+    keyword(
+        "OFFLOAD",
+        Kind::Word,
+        "segment",
+        "whether super-packets are cut here (`segment`) or \
+         by the kernel (`carry`), by METHOD afpacket",
+    ),
     keyword("QUEUE", U16, "0", "the queue, for METHOD afxdp"),
     keyword("RING", UINT, "", "frames that the device's ring holds"),
 ])
 .ops("0.5 * driver(frame, calls)");
 
-/// Frames that are gathered before the device is told: what telling costs is then small beside them.
+/// Frames that are gathered before the device is told: what telling costs is then small beside
+/// them.
 const GATHER: usize = 128;
 /// The longest time between two attempts at a full device, in microseconds.
 const MOST_BACKOFF_US: i64 = 256;
@@ -224,7 +238,8 @@ impl Element for ToDevice {
         if !self.pulls {
             let name = args.text("DEVNAME");
             setup.warnings.push(format!(
-                "frames are pushed to `{name}`: while it is full, more than {CAPACITY} are dropped; Click wants a Queue before it"
+                "frames are pushed to `{name}`: while it is full, \
+                 more than {CAPACITY} are dropped; Click wants a Queue before it"
             ));
         }
         Ok(())

@@ -1,9 +1,9 @@
 //! Sends frames to an interface that another router had as a DPDK port.
 //!
 //! # What it does
-//! As `ToDevice`, by AF_XDP where the machine has it and by AF_PACKET otherwise: there is no DPDK here. A `PORT` that
-//! is a number *N* means the interface called `dpdkN`, which may be an alternative name. Keywords of DPDK's own are
-//! taken and have no effect.
+//! As `ToDevice`, by AF_XDP where the machine has it and by AF_PACKET otherwise: there is no DPDK
+//! here. A `PORT` that is a number *N* means the interface called `dpdkN`, which may be an
+//! alternative name. Keywords of DPDK's own are taken and have no effect.
 //!
 //! # Example
 //! ```click

@@ -1,12 +1,12 @@
 //! Gives Ethernet frames to this machine's kernel, by the interface of a `FromHost`.
 //!
 //! # What it does
-//! What is pushed in is what the kernel receives by the interface `DEVNAME`, which a `FromHost` of the same name
-//! has made. Frames too short or too long are dropped and counted.
+//! What is pushed in is what the kernel receives by the interface `DEVNAME`, which a `FromHost` of
+//! the same name has made. Frames too short or too long are dropped and counted.
 //!
-//! Without `DEVNAME` packets end here and are counted, which a note says: a module of the kernel could give them to the
-//! kernel as if their own interface had received them, a program cannot. By packet sockets (`FromDevice` with METHOD
-//! afpacket) the kernel has received the frames as well.
+//! Without `DEVNAME` packets end here and are counted, which a note says: a module of the kernel
+//! could give them to the kernel as if their own interface had received them, a program cannot. By
+//! packet sockets (`FromDevice` with METHOD afpacket) the kernel has received the frames as well.
 //!
 //! # Example
 //! ```click

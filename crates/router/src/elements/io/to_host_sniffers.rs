@@ -1,8 +1,8 @@
 //! Takes packets that were meant for the kernel's packet sniffers.
 //!
 //! # What it does
-//! Packets end here, counted: a program has no way to show frames to the sniffers of an interface without sending
-//! them. `ToDump` writes them to a capture file, which every sniffer reads.
+//! Packets end here, counted: a program has no way to show frames to the sniffers of an interface
+//! without sending them. `ToDump` writes them to a capture file, which every sniffer reads.
 //!
 //! # Example
 //! ```click

@@ -5,7 +5,8 @@
 //!
 //! # Example
 //! ```click
-//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(icmp) -> CheckICMPHeader -> Discard
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(icmp) -> CheckICMPHeader
+//!     -> Discard
 //! ```
 //!
 //! # References

@@ -1,12 +1,14 @@
 //! Checks IPv4 headers: length, version, checksum, source.
 //!
 //! # What it does
-//! Good packets have their header marked, their destination noted as the annotation for routing, and what
-//! follows the packet (the padding of a short frame) cut off. Bad ones leave by output 1 or are dropped.
+//! Good packets have their header marked, their destination noted as the annotation for routing,
+//! and what follows the packet (the padding of a short frame) cut off. Bad ones leave by output 1
+//! or are dropped.
 //!
 //! # Example
 //! ```click
-//! // Broken packets, and those whose source is the broadcast address of these networks, are dropped.
+//! // Broken packets, and those whose source is the broadcast address of these networks, are
+//! // dropped.
 //! FromDevice(eth0) -> Strip(14) -> CheckIPHeader(INTERFACES 10.0.1.1/24 10.0.2.1/24) -> Discard
 //! ```
 //!
@@ -154,7 +156,8 @@ mod tests {
     fn wrong_arguments_are_told() {
         assert_eq!(
             errors("Idle -> CheckIPHeader(OFFSET x) -> Idle"),
-            "config:1: While configuring 'CheckIPHeader@2 :: CheckIPHeader':\n  OFFSET: invalid number\nRouter could not be initialized!\n"
+            "config:1: While configuring 'CheckIPHeader@2 :: CheckIPHeader':\n  OFFSET: invalid \
+             number\nRouter could not be initialized!\n"
         );
     }
 

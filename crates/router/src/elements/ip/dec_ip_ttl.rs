@@ -1,8 +1,8 @@
 //! Decrements the time to live of IPv4 packets, as every router must.
 //!
 //! # What it does
-//! A packet whose time to live is 1 or 0 leaves by output 1, for an ICMP error, or is dropped. Of any
-//! other the time to live is decremented, and the checksum updated rather than computed anew.
+//! A packet whose time to live is 1 or 0 leaves by output 1, for an ICMP error, or is dropped. Of
+//! any other the time to live is decremented, and the checksum updated rather than computed anew.
 //!
 //! # Example
 //! ```click

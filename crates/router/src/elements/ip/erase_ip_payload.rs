@@ -1,8 +1,8 @@
 //! Overwrites what TCP and UDP carry with zeros.
 //!
 //! # What it does
-//! Packets keep their length; the checksum of the transport becomes 0. ICMP passes as it is, and packets of
-//! other protocols end here.
+//! Packets keep their length; the checksum of the transport becomes 0. ICMP passes as it is, and
+//! packets of other protocols end here.
 //!
 //! # Example
 //! ```click

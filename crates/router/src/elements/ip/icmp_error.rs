@@ -1,9 +1,9 @@
 //! Turns packets into the ICMP errors that answer them.
 //!
 //! # What it does
-//! No error answers an error, a fragment but the first, a packet to a broadcast or group, or one whose source
-//! cannot be answered; such packets end here. A source route is reversed. An annotation asks FixIPSrc for the
-//! address of the interface.
+//! No error answers an error, a fragment but the first, a packet to a broadcast or group, or one
+//! whose source cannot be answered; such packets end here. A source route is reversed. An
+//! annotation asks FixIPSrc for the address of the interface.
 //!
 //! # Example
 //! ```click

@@ -1,14 +1,15 @@
 //! Sends echo requests and reports the replies.
 //!
 //! # What it does
-//! A request leaves at each `INTERVAL`, or whenever one is pulled. Replies to them may come back to an input:
-//! then each is told of as ping(1) does, and loss and times are kept. With `MIRROR` a reply becomes the next
-//! request at once.
+//! A request leaves at each `INTERVAL`, or whenever one is pulled. Replies to them may come back to
+//! an input: then each is told of as ping(1) does, and loss and times are kept. With `MIRROR` a
+//! reply becomes the next request at once.
 //!
 //! # Example
 //! ```click
 //! // Ten pings, and what becomes of them.
-//! p :: ICMPPingSource(10.0.0.1, 10.0.0.2, LIMIT 10) -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2)
+//! p :: ICMPPingSource(10.0.0.1, 10.0.0.2, LIMIT 10)
+//!     -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2)
 //!     -> Queue -> ToDevice(eth0);
 //! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(icmp type echo-reply) -> p
 //! ```

@@ -1,12 +1,14 @@
 //! Adds an IPv4 header.
 //!
 //! # What it does
-//! The destination annotation becomes the destination; where that is `DST_ANNO`, it is the other way round.
+//! The destination annotation becomes the destination; where that is `DST_ANNO`, it is the other
+//! way round.
 //!
 //! # Example
 //! ```click
 //! // A tunnel of IP in IP.
-//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPEncap(ipip, 10.0.0.1, 10.0.0.2, TTL 64) -> Discard
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPEncap(ipip, 10.0.0.1, 10.0.0.2, TTL 64)
+//!     -> Discard
 //! ```
 //!
 //! # References

@@ -1,8 +1,8 @@
 //! Cuts IPv4 packets that are longer than a link takes into fragments.
 //!
 //! # What it does
-//! Packets that must not be fragmented leave by output 1, for an ICMP error, or are dropped. Options that say
-//! so are copied into each fragment.
+//! Packets that must not be fragmented leave by output 1, for an ICMP error, or are dropped.
+//! Options that say so are copied into each fragment.
 //!
 //! # Example
 //! ```click

@@ -1,13 +1,14 @@
 //! Processes the options of IPv4 headers for routers: record route and timestamp.
 //!
 //! # What it does
-//! A packet whose options are wrong leaves by output 1 with the place of what is wrong as an annotation, for
-//! ICMPError, or is dropped.
+//! A packet whose options are wrong leaves by output 1 with the place of what is wrong as an
+//! annotation, for ICMPError, or is dropped.
 //!
 //! # Example
 //! ```click
 //! // Options of IP are dealt with as a router with two addresses does.
-//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> g :: IPGWOptions(10.0.1.1, 10.0.2.1) -> Discard;
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> g :: IPGWOptions(10.0.1.1, 10.0.2.1)
+//!     -> Discard;
 //! g[1] -> ICMPError(10.0.1.1, parameterproblem) -> Discard
 //! ```
 //!

@@ -1,4 +1,5 @@
-//! Does in one step what an IP router does with frames that arrive: Paint, Strip(14), CheckIPHeader.
+//! Does in one step what an IP router does with frames that arrive: Paint, Strip(14),
+//! CheckIPHeader.
 //!
 //! # Example
 //! ```click

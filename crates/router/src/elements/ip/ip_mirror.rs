@@ -1,7 +1,8 @@
 //! Swaps source and destination of IPv4 packets.
 //!
 //! # What it does
-//! Ports of TCP and UDP are swapped too, and TCP's sequence and acknowledgement numbers. No checksum changes.
+//! Ports of TCP and UDP are swapped too, and TCP's sequence and acknowledgement numbers. No
+//! checksum changes.
 //!
 //! # Example
 //! ```click

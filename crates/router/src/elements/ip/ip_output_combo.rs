@@ -1,15 +1,17 @@
 //! Does in one step what an IP router does with packets before they leave.
 //!
 //! # What it does
-//! DropBroadcasts, PaintTee (output 1), IPGWOptions (errors to output 2), FixIPSrc, DecIPTTL (expired packets to
-//! output 3), and packets beyond the MTU to output 4, where an IPFragmenter belongs.
+//! DropBroadcasts, PaintTee (output 1), IPGWOptions (errors to output 2), FixIPSrc, DecIPTTL
+//! (expired packets to output 3), and packets beyond the MTU to output 4, where an IPFragmenter
+//! belongs.
 //!
 //! # Example
 //! ```click
 //! // All that a router does before a packet leaves; outputs 1 to 4 are for what cannot.
 //! FromDevice(eth0) -> IPInputCombo(1) -> o :: IPOutputCombo(2, 10.0.0.1, 1500);
 //! o[0] -> Discard; o[1] -> ICMPError(10.0.0.1, redirect, host) -> Discard;
-//! o[2] -> ICMPError(10.0.0.1, parameterproblem) -> Discard; o[3] -> ICMPError(10.0.0.1, timeexceeded) -> Discard;
+//! o[2] -> ICMPError(10.0.0.1, parameterproblem) -> Discard;
+//! o[3] -> ICMPError(10.0.0.1, timeexceeded) -> Discard;
 //! o[4] -> ICMPError(10.0.0.1, unreachable, needfrag) -> Discard
 //! ```
 

@@ -1,9 +1,9 @@
 //! Reassembles fragments of IPv4 packets.
 //!
 //! # What it does
-//! Whole packets pass. Fragments are kept until their packet is whole, which then leaves with the front of its
-//! first fragment. What has had no fragment for 30 seconds, or must go since more than `HIMEM` bytes are kept,
-//! leaves by output 1 as far as it has come, or is dropped.
+//! Whole packets pass. Fragments are kept until their packet is whole, which then leaves with the
+//! front of its first fragment. What has had no fragment for 30 seconds, or must go since more than
+//! `HIMEM` bytes are kept, leaves by output 1 as far as it has come, or is dropped.
 //!
 //! # Handlers
 //! - `dump`: what was reassembled and what failed, one a line
@@ -11,7 +11,8 @@
 //! # Example
 //! ```click
 //! // Fragments are put together before ports are looked at.
-//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPReassembler -> IPFilter(deny udp dst port 53, allow all)
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPReassembler
+//!     -> IPFilter(deny udp dst port 53, allow all)
 //!     -> Discard
 //! ```
 //!
@@ -162,7 +163,8 @@ impl IpReassembler {
             self.kept_bytes += bytes;
             let packet = &mut ctx.pool()[&handle];
             if from > 0 {
-                // What comes before is not there yet: room for it, behind a header of the usual length.
+                // What comes before is not there yet: room for it, behind a header of the usual
+                // length.
                 let data = packet.transport_header().to_vec();
                 packet.set_data(&data);
                 packet.push(from).fill(0);

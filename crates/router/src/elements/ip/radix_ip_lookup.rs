@@ -1,8 +1,8 @@
 //! Looks up routes in a compressed trie.
 //!
 //! # What it does
-//! A packet's destination annotation is looked up; the longest prefix decides. Where its route has a
-//! gateway, the annotation becomes the gateway; the packet leaves by the route's output.
+//! A packet's destination annotation is looked up; the longest prefix decides. Where its route has
+//! a gateway, the annotation becomes the gateway; the packet leaves by the route's output.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Computes the checksum of IPv4 headers anew, and that of TCP or UDP too.
 //!
 //! # What it does
-//! As `SetIPChecksum`; with `L4` also the checksum of the TCP or UDP packet within. Where it came from, a network card
-//! did this: here the processor does.
+//! As `SetIPChecksum`; with `L4` also the checksum of the TCP or UDP packet within. Where it came
+//! from, a network card did this: here the processor does.
 //!
 //! # Example
 //! ```click

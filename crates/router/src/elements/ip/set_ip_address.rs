@@ -6,7 +6,8 @@
 //! # Example
 //! ```click
 //! // All packets take the way to one router.
-//! Idle -> SetIPAddress(10.0.0.254) -> q :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1) -> Queue -> ToDevice(eth0);
+//! Idle -> SetIPAddress(10.0.0.254) -> q :: ARPQuerier(10.0.0.1, 2:0:0:0:0:1) -> Queue
+//!     -> ToDevice(eth0);
 //! Idle -> [1] q
 //! ```
 

@@ -3,7 +3,8 @@
 //! # Example
 //! ```click
 //! // After bytes of the header were changed by hand.
-//! FromDump(a.pcap, STOP true, FORCE_IP true) -> StoreData(8, \<01>) -> SetIPChecksum -> ToDump(b.pcap, ENCAP IP)
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> StoreData(8, \<01>) -> SetIPChecksum
+//!     -> ToDump(b.pcap, ENCAP IP)
 //! ```
 
 use crate::elements::Entry;

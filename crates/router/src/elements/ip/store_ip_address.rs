@@ -1,9 +1,10 @@
 //! Writes an address into packets.
 //!
 //! # What it does
-//! `StoreIPAddress(OFFSET)` writes the destination annotation unless it is zero, `StoreIPAddress(ADDR, OFFSET)`
-//! an address. With `src` or `dst` for the offset the IP header is meant, and its checksum and that of TCP or
-//! UDP are brought up to date. Packets that end before the place leave by output 1, or are dropped.
+//! `StoreIPAddress(OFFSET)` writes the destination annotation unless it is zero,
+//! `StoreIPAddress(ADDR, OFFSET)` an address. With `src` or `dst` for the offset the IP header is
+//! meant, and its checksum and that of TCP or UDP are brought up to date. Packets that end before
+//! the place leave by output 1, or are dropped.
 //!
 //! # Example
 //! ```click

@@ -1,13 +1,14 @@
 //! Truncates the payload of IP packets.
 //!
 //! # What it does
-//! Of what TCP, UDP or ICMP carry, at most `LENGTH` bytes stay; with `TRANSPORT false`, of what IP carries. Packets
-//! without an IP header are cut to `LENGTH` bytes.
+//! Of what TCP, UDP or ICMP carry, at most `LENGTH` bytes stay; with `TRANSPORT false`, of what IP
+//! carries. Packets without an IP header are cut to `LENGTH` bytes.
 //!
 //! # Example
 //! ```click
 //! // Eight bytes behind the headers are kept.
-//! FromDump(a.pcap, STOP true, FORCE_IP true) -> TruncateIPPayload(8, TRANSPORT true) -> ToDump(b.pcap, ENCAP IP)
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> TruncateIPPayload(8, TRANSPORT true)
+//!     -> ToDump(b.pcap, ENCAP IP)
 //! ```
 
 use crate::args::kinds::U16;

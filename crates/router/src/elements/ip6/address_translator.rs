@@ -1,19 +1,22 @@
 //! Translates addresses and ports of IPv6 packets, and back for their answers.
 //!
 //! # What it does
-//! Packets at input 0 go outwards: their source is an inner address, which becomes a mapped one, and they leave by
-//! output 0. Packets at input 1 come inwards: their destination is a mapped address, which becomes the inner one, and
-//! they leave by output 1. What has no mapping is dropped. TCP, UDP and ICMPv6 checksums are updated, so that a wrong
-//! one stays wrong; fragments but the first have none to update.
+//! Packets at input 0 go outwards: their source is an inner address, which becomes a mapped one,
+//! and they leave by output 0. Packets at input 1 come inwards: their destination is a mapped
+//! address, which becomes the inner one, and they leave by output 1. What has no mapping is
+//! dropped. TCP, UDP and ICMPv6 checksums are updated, so that a wrong one stays wrong; fragments
+//! but the first have none to update.
 //!
 //! ```text
-//!   AddressTranslator(n, by_port, INNER MAPPED, ..., dynamic, with_ports, inwards, MAPPED [FIRST LAST])
+//!   AddressTranslator(n, by_port, INNER MAPPED, ...,
+//!                     dynamic, with_ports, inwards, MAPPED [FIRST LAST])
 //! ```
 //!
-//! The first argument is the number of static mappings, the second whether these are of ports too (`INNER PORT MAPPED
-//! PORT`); so many mappings follow. Then come whether mappings are made for new flows, whether with ports, whether
-//! packets that come inwards make them (with `ProtocolTranslator64` behind it outwards is what makes a NAT64: 0), and
-//! what they map to: addresses, or one address and a range of ports. Where these are used up, the mapping goes that
+//! The first argument is the number of static mappings, the second whether these are of ports too
+//! (`INNER PORT MAPPED PORT`); so many mappings follow. Then come whether mappings are made for new
+//! flows, whether with ports, whether packets that come inwards make them (with
+//! `ProtocolTranslator64` behind it outwards is what makes a NAT64: 0), and what they map to:
+//! addresses, or one address and a range of ports. Where these are used up, the mapping goes that
 //! was used least recently, once it has been idle for five minutes.
 //!
 //! # Handlers
@@ -24,8 +27,10 @@
 //! ```click
 //! // A NAT64: hosts of IPv6 reach those of IPv4 by ten ports of one address.
 //! at :: AddressTranslator(0, 1, 1, 0, ::1.0.0.1 6000 6010);
-//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> [0] at; at[0] -> ProtocolTranslator64 -> Discard;
-//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> ProtocolTranslator46 -> [1] at; at[1] -> Discard
+//! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> [0] at;
+//! at[0] -> ProtocolTranslator64 -> Discard;
+//! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> ProtocolTranslator46 -> [1] at;
+//! at[1] -> Discard
 //! ```
 //!
 //! # References
@@ -61,7 +66,14 @@ pub static ENTRY: Entry = Entry::new(
 .references(&["RFC 6146, §3.5", "RFC 4787"])
 .ports("2/2", "h/h")
 .flow("#/#")
-.params(&[param("MAPPINGS", Need::Rest, Kind::Raw, "", "how many static mappings, whether of ports, these; whether dynamic ones, with ports, from outside; to what")])
+.params(&[param(
+    "MAPPINGS",
+    Need::Rest,
+    Kind::Raw,
+    "",
+    "how many static mappings, \
+     whether of ports, these; whether dynamic ones, with ports, from outside; to what",
+)])
 .ops("parse(44); work(220); deparse(20)");
 
 /// How long a mapping is kept for a flow that is silent.
@@ -487,7 +499,8 @@ mod tests {
 
     fn translator(arguments: &str) -> Run {
         loaded(&format!(
-            "x :: AddressTranslator({arguments}); Idle -> x -> Discard; Idle -> [1] x [1] -> Discard; \
+            "x :: AddressTranslator({arguments}); Idle -> x -> Discard; Idle -> [1] x [1] \
+             -> Discard; \
              TimedSource(100) -> Discard"
         ))
     }
@@ -556,7 +569,8 @@ mod tests {
             ("0, 1, 0, 0", "no address to map to"),
         ] {
             let text = format!(
-                "x :: AddressTranslator({arguments}); Idle -> x -> Discard; Idle -> [1] x [1] -> Discard"
+                "x :: AddressTranslator({arguments}); Idle -> x -> Discard; Idle -> [1] x [1] \
+                 -> Discard"
             );
             assert!(
                 errors(&text).contains(said),

@@ -1,14 +1,15 @@
 //! Turns packets into the ICMPv6 errors that answer them.
 //!
 //! # What it does
-//! No error answers an error or a redirect, a packet to a group (but for packet too big), or one whose source
-//! cannot be answered; such packets end here. As much of the packet is quoted as the least MTU has room for.
-//! Type 137 makes redirects to the destination annotation (RFC 4861, §4.5).
+//! No error answers an error or a redirect, a packet to a group (but for packet too big), or one
+//! whose source cannot be answered; such packets end here. As much of the packet is quoted as the
+//! least MTU has room for. Type 137 makes redirects to the destination annotation (RFC 4861, §4.5).
 //!
 //! # Example
 //! ```click
 //! FromDevice(eth0) -> Strip(14) -> CheckIP6Header -> d :: DecIP6HLIM -> Discard;
-//! d[1] -> ICMP6Error(fe80::1, 3, 0) -> EtherEncap(0x86dd, 2:0:0:0:0:1, 2:0:0:0:0:2) -> Queue -> ToDevice(eth0)
+//! d[1] -> ICMP6Error(fe80::1, 3, 0) -> EtherEncap(0x86dd, 2:0:0:0:0:1, 2:0:0:0:0:2) -> Queue
+//!     -> ToDevice(eth0)
 //! ```
 //!
 //! # References
@@ -97,7 +98,8 @@ impl Icmp6Error {
         };
         let (kind, code) = (self.kind as u8, self.code as u8);
         //= rfc4443 §2.4
-        //# An ICMPv6 error message MUST NOT be originated as a result of receiving … an ICMPv6 error message
+        //# An ICMPv6 error message MUST NOT be originated as a result of receiving …
+        //# an ICMPv6 error message
         if let Some(upper) = ipv6::upper(network)
             && upper.protocol == protocol::ICMP6
             && upper.fragment_offset == 0

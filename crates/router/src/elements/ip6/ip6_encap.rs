@@ -6,7 +6,8 @@
 //! # Example
 //! ```click
 //! // A tunnel of IPv4 in IPv6.
-//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IP6Encap(4, 2001:db8::1, 2001:db8::2) -> Discard
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IP6Encap(4, 2001:db8::1, 2001:db8::2)
+//!     -> Discard
 //! ```
 //!
 //! # References
@@ -81,7 +82,8 @@ impl Element for Ip6Encap {
         for packet in batch.iter() {
             let packet = &mut pool[packet];
             let mut header = self.header;
-            // A payload beyond 65535 bytes would need a jumbogram's option; the field says 0 then (RFC 2675).
+            // A payload beyond 65535 bytes would need a jumbogram's option; the field says 0 then
+            // (RFC 2675).
             header.payload_length = u16::try_from(packet.len()).unwrap_or(0).into();
             if self.from_annotation {
                 header.dst = ip6_packet::destination(packet);

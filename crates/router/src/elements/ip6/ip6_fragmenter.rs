@@ -1,9 +1,9 @@
 //! Cuts IPv6 packets that are longer than a link takes into fragments.
 //!
 //! # What it does
-//! Only a packet's source may do so; with `FRAGMENT false`, as a router has it, packets that are too long leave
-//! by output 1, for ICMP6Error with type 2, or are dropped. So do those that cannot be cut: fragments already,
-//! or with headers that leave no room.
+//! Only a packet's source may do so; with `FRAGMENT false`, as a router has it, packets that are
+//! too long leave by output 1, for ICMP6Error with type 2, or are dropped. So do those that cannot
+//! be cut: fragments already, or with headers that leave no room.
 //!
 //! # Example
 //! ```click
@@ -56,8 +56,8 @@ struct Ip6Fragmenter {
     whole: Vec<u8>,
 }
 
-/// The part of a packet that each fragment repeats: the header and the extensions that routers on the way
-/// look at.
+/// The part of a packet that each fragment repeats: the header and the extensions that routers on
+/// the way look at.
 struct Front {
     len: usize,
     /// Where the number of the header behind it stands, and that number.

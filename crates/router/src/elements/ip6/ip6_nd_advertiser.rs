@@ -1,14 +1,15 @@
 //! Answers solicitations of neighbours.
 //!
 //! # What it does
-//! A solicitation, as a whole frame, becomes the advertisement that answers it, where one of the arguments
-//! covers its target; the longest prefix decides. All else ends here.
+//! A solicitation, as a whole frame, becomes the advertisement that answers it, where one of the
+//! arguments covers its target; the longest prefix decides. All else ends here.
 //!
 //! # Example
 //! ```click
 //! // It answers for itself and, as a proxy, for a network.
 //! FromDevice(eth0) -> Classifier(12/86dd 20/3a 54/87)
-//!     -> IP6NDAdvertiser(2001:db8::5/128 2:0:0:0:0:1, 2001:db8:1::/64 2:0:0:0:0:1) -> Queue -> ToDevice(eth0)
+//!     -> IP6NDAdvertiser(2001:db8::5/128 2:0:0:0:0:1, 2001:db8:1::/64 2:0:0:0:0:1) -> Queue
+//!     -> ToDevice(eth0)
 //! ```
 //!
 //! # References

@@ -1,9 +1,10 @@
 //! Puts IPv6 packets into Ethernet frames to addresses that it asks for by neighbour discovery.
 //!
 //! # What it does
-//! An IPv6 packet at input 0 leaves output 0 in a frame to its destination annotation's Ethernet address. Where
-//! that is not known the packet waits, one for each address, and a solicitation leaves the last output.
-//! Advertisements, as whole frames, come to input 1. Addresses of groups need no question.
+//! An IPv6 packet at input 0 leaves output 0 in a frame to its destination annotation's Ethernet
+//! address. Where that is not known the packet waits, one for each address, and a solicitation
+//! leaves the last output. Advertisements, as whole frames, come to input 1. Addresses of groups
+//! need no question.
 //!
 //! # Example
 //! ```click

@@ -114,7 +114,8 @@ impl Element for LookupIp6Route {
         for (packet, address) in batch.iter().zip(&mut addresses) {
             *address = u128::from_be_bytes(ip6_packet::destination(&pool[packet]));
         }
-        // One address asks once; several ask together, level by level, so that no look-up waits for another's memory.
+        // One address asks once; several ask together, level by level, so that no look-up waits for
+        // another's memory.
         if count > 0
             && addresses[1..count]
                 .iter()

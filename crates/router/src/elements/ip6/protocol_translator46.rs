@@ -1,8 +1,8 @@
 //! Translates IPv4 packets to IPv6.
 //!
 //! # What it does
-//! Headers, ICMP messages and checksums become those of IPv6; an address gets `PREFIX` before it. Packets that have no
-//! counterpart in IPv6 are dropped.
+//! Headers, ICMP messages and checksums become those of IPv6; an address gets `PREFIX` before it.
+//! Packets that have no counterpart in IPv6 are dropped.
 //!
 //! # Example
 //! ```click

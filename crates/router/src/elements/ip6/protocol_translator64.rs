@@ -1,9 +1,9 @@
 //! Translates IPv6 packets to IPv4.
 //!
 //! # What it does
-//! Headers, ICMP messages and checksums become those of IPv4; an address becomes its last 32 bits, whatever its prefix
-//! is. Packets that have no counterpart in IPv4 are dropped. Which addresses these are is `AddressTranslator`'s
-//! matter, which keeps the state of a NAT64.
+//! Headers, ICMP messages and checksums become those of IPv4; an address becomes its last 32 bits,
+//! whatever its prefix is. Packets that have no counterpart in IPv4 are dropped. Which addresses
+//! these are is `AddressTranslator`'s matter, which keeps the state of a NAT64.
 //!
 //! # Example
 //! ```click

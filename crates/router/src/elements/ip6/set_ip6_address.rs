@@ -3,7 +3,8 @@
 //! # Example
 //! ```click
 //! // All packets take the way to one router.
-//! Idle -> SetIP6Address(fe80::1) -> n :: IP6NDSolicitor(fe80::2, 2:0:0:0:0:1) -> Queue -> ToDevice(eth0);
+//! Idle -> SetIP6Address(fe80::1) -> n :: IP6NDSolicitor(fe80::2, 2:0:0:0:0:1) -> Queue
+//!     -> ToDevice(eth0);
 //! Idle -> [1] n
 //! ```
 //!

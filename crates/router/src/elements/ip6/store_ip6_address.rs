@@ -1,9 +1,10 @@
 //! Writes an IPv6 address into packets.
 //!
 //! # What it does
-//! `StoreIP6Address(OFFSET)` writes the destination annotation unless it is zero, `StoreIP6Address(ADDR, OFFSET)`
-//! an address. With `src` or `dst` for the offset the IPv6 header is meant, and the checksum of TCP, UDP or
-//! ICMPv6 is brought up to date. Packets that end before the place leave by output 1, or are dropped.
+//! `StoreIP6Address(OFFSET)` writes the destination annotation unless it is zero,
+//! `StoreIP6Address(ADDR, OFFSET)` an address. With `src` or `dst` for the offset the IPv6 header
+//! is meant, and the checksum of TCP, UDP or ICMPv6 is brought up to date. Packets that end before
+//! the place leave by output 1, or are dropped.
 //!
 //! # Example
 //! ```click

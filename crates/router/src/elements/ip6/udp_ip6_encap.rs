@@ -1,8 +1,8 @@
 //! Adds UDP and IPv6 headers.
 //!
 //! # What it does
-//! `DST` is an address or `DST_ANNO`, for that of each packet's destination annotation. UDP's checksum is
-//! always computed (RFC 8200, §8.1).
+//! `DST` is an address or `DST_ANNO`, for that of each packet's destination annotation. UDP's
+//! checksum is always computed (RFC 8200, §8.1).
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,9 @@
 //! Checks GRE headers.
 //!
 //! # What it does
-//! A packet that is too short, of another version, with reserved flags or a wrong checksum leaves output 1 or ends. What follows
-//! the GRE packet must have been cut off, by `CheckIPHeader` for instance.
+//! A packet that is too short, of another version, with reserved flags or a wrong checksum leaves
+//! output 1 or ends. What follows the GRE packet must have been cut off, by `CheckIPHeader` for
+//! instance.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Adds a GRE header.
 //!
 //! # What it does
-//! `KEY` is a number or `ANNO`, for that of each packet's annotation `KEY_ANNO`. The checksum covers header and payload.
-//! What comes below, such as `IPEncap(gre, …)`, is another element's.
+//! `KEY` is a number or `ANNO`, for that of each packet's annotation `KEY_ANNO`. The checksum
+//! covers header and payload. What comes below, such as `IPEncap(gre, …)`, is another element's.
 //!
 //! # Example
 //! ```click

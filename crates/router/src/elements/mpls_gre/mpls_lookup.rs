@@ -1,14 +1,16 @@
 //! Switches packets by their MPLS label, and may replace it.
 //!
 //! # What it does
-//! A route is `LABEL [NEWLABEL] OUTPUT`. The uppermost entry's label is looked up in an exact table; a packet without a
-//! route ends. The time to live is not touched: `MPLSDecTTL` stands before.
+//! A route is `LABEL [NEWLABEL] OUTPUT`. The uppermost entry's label is looked up in an exact
+//! table; a packet without a route ends. The time to live is not touched: `MPLSDecTTL` stands
+//! before.
 //!
 //! # Example
 //! ```click
 //! // Labels 16 and 17 leave by output 0, 18 by output 1.
 //! FromDevice(eth0) -> Strip(14) -> MPLSDecTTL -> l :: MPLSLookup(16 17 0, 18 1);
-//! l[0] -> MPLSSwap(20) -> Discard; l[1] -> p :: MPLSPop -> CheckIPHeader -> Discard; p[1] -> Discard
+//! l[0] -> MPLSSwap(20) -> Discard; l[1] -> p :: MPLSPop -> CheckIPHeader -> Discard;
+//! p[1] -> Discard
 //! ```
 //!
 //! # References

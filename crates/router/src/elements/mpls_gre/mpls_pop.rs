@@ -1,8 +1,9 @@
 //! Removes the top entry of the MPLS label stack.
 //!
 //! # What it does
-//! Where the entry was the last, packets leave output 0, otherwise output 1 if there is one and output 0 if not. In the
-//! `UNIFORM` model the time to live goes to the header below, if it is less than the one there.
+//! Where the entry was the last, packets leave output 0, otherwise output 1 if there is one and
+//! output 0 if not. In the `UNIFORM` model the time to live goes to the header below, if it is less
+//! than the one there.
 //!
 //! # Example
 //! ```click

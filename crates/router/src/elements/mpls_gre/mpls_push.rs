@@ -1,8 +1,9 @@
 //! Adds an entry to the MPLS label stack.
 //!
 //! # What it does
-//! The data begin with an MPLS entry where `BOTTOM` is false, and with an IPv4 or IPv6 header otherwise. Where `TTL` is not
-//! given it is copied from there, and the traffic class likewise unless `TC` is given (the uniform model); with both given it is the pipe model.
+//! The data begin with an MPLS entry where `BOTTOM` is false, and with an IPv4 or IPv6 header
+//! otherwise. Where `TTL` is not given it is copied from there, and the traffic class likewise
+//! unless `TC` is given (the uniform model); with both given it is the pipe model.
 //!
 //! # Example
 //! ```click

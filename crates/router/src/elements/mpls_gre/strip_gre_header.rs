@@ -1,8 +1,8 @@
 //! Strips a GRE header and notes its key.
 //!
 //! # What it does
-//! The key goes to the annotation `KEY_ANNO`, 0 where there is none. Packets that are not GRE, or with `PROTOCOL` carry something else,
-//! leave output 1 or end.
+//! The key goes to the annotation `KEY_ANNO`, 0 where there is none. Packets that are not GRE, or
+//! with `PROTOCOL` carry something else, leave output 1 or end.
 //!
 //! # Example
 //! ```click

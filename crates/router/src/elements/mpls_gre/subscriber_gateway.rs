@@ -1,9 +1,11 @@
 //! The subscribers of a broadband network gateway: QinQ tags on one side, GRE keys on the other.
 //!
 //! # What it does
-//! A frame at input 0 comes from the access network with a service and a customer tag, which together name a subscriber. Its IP packet leaves
-//! output 0 with the subscriber's key in the annotation `AGGREGATE`, and where its source address was seen (tags and Ethernet address) is
-//! learnt. A packet at input 1, whose annotation has the key, leaves output 1 in a frame to where its destination was learnt. What belongs to nobody ends.
+//! A frame at input 0 comes from the access network with a service and a customer tag, which
+//! together name a subscriber. Its IP packet leaves output 0 with the subscriber's key in the
+//! annotation `AGGREGATE`, and where its source address was seen (tags and Ethernet address) is
+//! learnt. A packet at input 1, whose annotation has the key, leaves output 1 in a frame to where
+//! its destination was learnt. What belongs to nobody ends.
 //!
 //! # Example
 //! ```click
@@ -214,11 +216,13 @@ mod tests {
     #[test]
     fn the_way_back_is_learnt() {
         let mut run = loaded(
-            "x :: SubscriberGateway(2:0:0:0:0:1, 7 100 4711); Idle -> x -> Idle; Idle -> [1]x[1] -> Idle;",
+            "x :: SubscriberGateway(2:0:0:0:0:1, 7 100 4711); Idle -> x -> Idle; Idle -> [1]x[1] \
+             -> Idle;",
         );
         let id = run.ctx.find("x", None).expect("declared");
         let ip = udp(9, b"x");
-        let front = b"\x02\x00\x00\x00\x00\x01\x02\x09\x09\x09\x09\x09\x88\xA8\x00\x07\x81\x00\x00\x64\x08\x00";
+        let front = b"\x02\x00\x00\x00\x00\x01\x02\x09\x09\x09\x09\x09\
+            \x88\xA8\x00\x07\x81\x00\x00\x64\x08\x00";
         let up = [front.as_slice(), &ip].concat();
         let mut back = ip.clone();
         back[12..16].copy_from_slice(&ip[16..20]);

@@ -1,11 +1,12 @@
 //! Drops packets by chance so that the average length of its queues stays near a target.
 //!
 //! # What it does
-//! As `RED` with thresholds of a half and of three halves of `TARGET`, which is at least 10; twice a second
-//! `MAX_P` moves so that the average comes towards the target.
+//! As `RED` with thresholds of a half and of three halves of `TARGET`, which is at least 10; twice
+//! a second `MAX_P` moves so that the average comes towards the target.
 //!
 //! # Handlers
-//! - `min_thresh`, `max_thresh`: the average lengths between which packets are dropped more and more
+//! - `min_thresh`, `max_thresh`: the average lengths between which packets are dropped more and
+//!   more
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,9 @@
 //! Pulls from its inputs in turn, so that each gets the same share of bytes.
 //!
 //! # What it does
-//! In each round an input may give as many bytes as its deficit allows, which grows by `QUANTUM` a round
-//! and is forgotten when the input has nothing. A packet that must wait for the next round waits here.
+//! In each round an input may give as many bytes as its deficit allows, which grows by `QUANTUM` a
+//! round and is forgotten when the input has nothing. A packet that must wait for the next round
+//! waits here.
 //!
 //! # Example
 //! ```click
@@ -143,7 +144,8 @@ mod tests {
     #[test]
     fn bytes_are_shared_alike_whatever_the_packets_lengths() {
         let mut run = loaded(
-            "InfiniteSource(LENGTH 1000) -> a :: Counter -> d :: DRRSched -> Unqueue(LIMIT 1100) -> Discard;
+            "InfiniteSource(LENGTH 1000) -> a :: Counter -> d :: DRRSched -> Unqueue(LIMIT 1100) \
+             -> Discard;
              InfiniteSource(LENGTH 100) -> b :: Counter -> [1] d; Idle -> [2] d;",
         );
         run.run(0.001);
@@ -158,7 +160,8 @@ mod tests {
     #[test]
     fn it_sleeps_when_all_are_empty_and_keeps_nothing() {
         let mut run = loaded(
-            "i :: InfiniteSource(LENGTH 1200, LIMIT 2) -> NotifierQueue -> d :: DRRSched -> u :: Unqueue
+            "i :: InfiniteSource(LENGTH 1200, LIMIT 2) -> NotifierQueue -> d :: DRRSched \
+             -> u :: Unqueue
              -> c :: Counter -> Discard;",
         );
         run.run(0.1);

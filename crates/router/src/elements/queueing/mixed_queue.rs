@@ -2,7 +2,8 @@
 //!
 //! # What it does
 //! Packets of input 0 join at the tail and are refused while it is full. Packets of input 1 join at
-//! the head; while it is full the last packet makes room. Output 1, if there is one, gets the refused.
+//! the head; while it is full the last packet makes room. Output 1, if there is one, gets the
+//! refused.
 //!
 //! # Example
 //! ```click

@@ -1,10 +1,10 @@
 //! Drops packets by chance as the average length of its queues grows.
 //!
 //! # What it does
-//! Up to `MIN_THRESH` nothing is dropped; from there to `MAX_THRESH` the probability rises to `MAX_P`, and from there to
-//! 1 at twice `MAX_THRESH`, or at once unless `GENTLE`. The queues are those named by `QUEUES`, or the nearest:
-//! downstream where packets are pushed through it, upstream where they are pulled. What is dropped leaves by
-//! output 1 where there is one.
+//! Up to `MIN_THRESH` nothing is dropped; from there to `MAX_THRESH` the probability rises to
+//! `MAX_P`, and from there to 1 at twice `MAX_THRESH`, or at once unless `GENTLE`. The queues are
+//! those named by `QUEUES`, or the nearest: downstream where packets are pushed through it,
+//! upstream where they are pulled. What is dropped leaves by output 1 where there is one.
 //!
 //! # Example
 //! ```click
@@ -13,7 +13,8 @@
 //! ```
 //!
 //! # References
-//! Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993.
+//! Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM ToN
+//! 1(4), 1993.
 
 use super::shared::early_drop::{EarlyDrop, PARAMS};
 use crate::elements::Entry;

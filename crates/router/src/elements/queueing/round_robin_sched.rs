@@ -1,8 +1,8 @@
 //! Pulls from its inputs in turn.
 //!
 //! # What it does
-//! Each packet comes from the input after the one before. Inputs that have nothing, or whose upstream
-//! says that it is empty, are passed over.
+//! Each packet comes from the input after the one before. Inputs that have nothing, or whose
+//! upstream says that it is empty, are passed over.
 //!
 //! # Example
 //! ```click

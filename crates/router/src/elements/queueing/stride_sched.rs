@@ -1,9 +1,9 @@
 //! Pulls from its inputs in proportion to their tickets.
 //!
 //! # What it does
-//! Each pull asks the inputs in the order of stride scheduling until one gives a packet. An input that was
-//! asked has had its turn, whether it gave one or not; one whose upstream says that it is empty is passed
-//! over, which is a turn too.
+//! Each pull asks the inputs in the order of stride scheduling until one gives a packet. An input
+//! that was asked has had its turn, whether it gave one or not; one whose upstream says that it is
+//! empty is passed over, which is a turn too.
 //!
 //! # Example
 //! ```click
@@ -85,7 +85,8 @@ mod tests {
     #[test]
     fn inputs_give_in_proportion_to_their_tickets() {
         let mut run = loaded(
-            "InfiniteSource -> a :: Counter -> s :: StrideSched(4, 2, 1, 0) -> u :: Unqueue(LIMIT 700)
+            "InfiniteSource -> a :: Counter -> s :: StrideSched(4, 2, 1, 0) \
+             -> u :: Unqueue(LIMIT 700)
              -> Discard;
              InfiniteSource -> b :: Counter -> [1] s; InfiniteSource -> c :: Counter -> [2] s;
              InfiniteSource -> d :: Counter -> [3] s;",

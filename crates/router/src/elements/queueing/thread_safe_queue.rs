@@ -1,7 +1,8 @@
 //! Stores packets for any number of writers and readers.
 //!
 //! # What it does
-//! As `Queue`: here no two elements of a router run at a time, so every queue bears any number of both.
+//! As `Queue`: here no two elements of a router run at a time, so every queue bears any number of
+//! both.
 //!
 //! # Example
 //! ```click

@@ -1,9 +1,10 @@
 //! Merges streams by the timestamps of their packets.
 //!
 //! # What it does
-//! Each pull gives the earliest packet of all inputs. Up to `BUFFER` packets of each input wait here, so
-//! that an input need not be sorted strictly. With `STOP` the driver stops when all inputs have ended, as
-//! those upstream tell. The handler `well_ordered` says whether all packets left in order.
+//! Each pull gives the earliest packet of all inputs. Up to `BUFFER` packets of each input wait
+//! here, so that an input need not be sorted strictly. With `STOP` the driver stops when all inputs
+//! have ended, as those upstream tell. The handler `well_ordered` says whether all packets left in
+//! order.
 //!
 //! # Handlers
 //! - `well_ordered`: whether all packets left in the order of time
@@ -11,7 +12,8 @@
 //! # Example
 //! ```click
 //! // Two captures become one, in the order of time.
-//! FromDump(a.pcap) -> [0] t :: TimeSortedSched(STOP true) -> ToDump(b.pcap); FromDump(c.pcap) -> [1] t
+//! FromDump(a.pcap) -> [0] t :: TimeSortedSched(STOP true) -> ToDump(b.pcap);
+//! FromDump(c.pcap) -> [1] t
 //! ```
 
 use crate::args::kinds::INT;
@@ -49,7 +51,8 @@ struct Input {
     room: usize,
 }
 
-/// A packet that waits. Of two the earlier is the greater, of equally early ones that which came first.
+/// A packet that waits. Of two the earlier is the greater, of equally early ones that which came
+/// first.
 #[derive(Debug)]
 struct Waiting {
     at: Timestamp,

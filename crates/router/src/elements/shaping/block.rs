@@ -1,8 +1,8 @@
 //! Diverts packets whose annotated rate is too high.
 //!
 //! # What it does
-//! A packet with more in the annotation FWD_RATE than `THRESH` leaves by output 1, any other by output 0. A
-//! threshold of 0 lets all pass.
+//! A packet with more in the annotation FWD_RATE than `THRESH` leaves by output 1, any other by
+//! output 0. A threshold of 0 lets all pass.
 //!
 //! # Example
 //! ```click
@@ -83,7 +83,8 @@ mod tests {
     fn a_high_annotation_blocks_unless_the_threshold_is_nothing() {
         let mut run = loaded(
             "i :: InfiniteSource(LIMIT 2) -> b :: Block(5) -> a :: Counter -> Discard;
-             i2 :: InfiniteSource(LIMIT 3) -> SetAnnoByte(20, 6) -> b; b [1] -> c :: Counter -> Discard;",
+             i2 :: InfiniteSource(LIMIT 3) -> SetAnnoByte(20, 6) -> b; b [1] -> c :: Counter \
+             -> Discard;",
         );
         run.run(0.1);
         assert_eq!(

@@ -1,8 +1,9 @@
 //! Sends packets of flows with traffic mostly in one direction to output 1.
 //!
 //! # What it does
-//! By the annotations FWD_RATE and REV_RATE, as `IPRateMonitor` sets them: where either is above `THRESH` and
-//! FWD_WEIGHT · forward > REV_WEIGHT · reverse, the packet leaves by output 1, else by output 0.
+//! By the annotations FWD_RATE and REV_RATE, as `IPRateMonitor` sets them: where either is above
+//! `THRESH` and FWD_WEIGHT · forward > REV_WEIGHT · reverse, the packet leaves by output 1, else by
+//! output 0.
 //!
 //! # Example
 //! ```click

@@ -1,9 +1,9 @@
 //! Lets packets be pulled a time after their timestamps.
 //!
 //! # What it does
-//! A packet with timestamp T, which is the time of its pull where it has none, is given from T + `DELAY`
-//! on, and its timestamp is the time when it leaves. One packet waits here at a time, the others stay
-//! upstream. While it waits those that pull are told that there is nothing.
+//! A packet with timestamp T, which is the time of its pull where it has none, is given from T +
+//! `DELAY` on, and its timestamp is the time when it leaves. One packet waits here at a time, the
+//! others stay upstream. While it waits those that pull are told that there is nothing.
 //!
 //! # Example
 //! ```click
@@ -164,7 +164,8 @@ mod tests {
     #[test]
     fn who_slept_is_woken_by_what_comes_upstream() {
         let mut run = loaded(
-            "i :: InfiniteSource(LIMIT 1) -> Queue -> DelayShaper(0.01) -> u :: Unqueue -> c :: Counter
+            "i :: InfiniteSource(LIMIT 1) -> Queue -> DelayShaper(0.01) -> u :: Unqueue \
+             -> c :: Counter
              -> Discard;",
         );
         run.run(1.0);

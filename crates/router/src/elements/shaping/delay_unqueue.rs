@@ -1,8 +1,9 @@
 //! Pulls packets, holds each until its time, and pushes it.
 //!
 //! # What it does
-//! A packet with timestamp T, which is the time of its pull where it has none, leaves at T + `DELAY` and has
-//! that timestamp then. Packets leave in their order: one waits at a time, the others stay upstream.
+//! A packet with timestamp T, which is the time of its pull where it has none, leaves at T +
+//! `DELAY` and has that timestamp then. Packets leave in their order: one waits at a time, the
+//! others stay upstream.
 //!
 //! # Example
 //! ```click
@@ -132,7 +133,8 @@ mod tests {
     #[test]
     fn packets_leave_after_the_delay() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 3) -> SetTimestamp -> Queue -> d :: DelayUnqueue(0.1) -> c :: Counter
+            "InfiniteSource(LIMIT 3) -> SetTimestamp -> Queue -> d :: DelayUnqueue(0.1) \
+             -> c :: Counter
              -> Discard;",
         );
         run.run(0.0999);

@@ -1,15 +1,16 @@
 //! Emulates a serial link: pulls packets, holds them while they are on the line, and pushes them.
 //!
 //! # What it does
-//! A packet is sent when the one before it is: its bits, those of the annotation EXTRA_LENGTH included,
-//! take their time at `BANDWIDTH`, and `LATENCY` after its last bit was sent it leaves, with that time as
-//! its timestamp. It pulls only when the line is free to send, so that a queue upstream fills as a
-//! link's would.
+//! A packet is sent when the one before it is: its bits, those of the annotation EXTRA_LENGTH
+//! included, take their time at `BANDWIDTH`, and `LATENCY` after its last bit was sent it leaves,
+//! with that time as its timestamp. It pulls only when the line is free to send, so that a queue
+//! upstream fills as a link's would.
 //!
-//! With `TIMED`, which Click does not have, each packet is taken to have been there at its timestamp: its first bit is
-//! sent then, or when the line is free, and times of sending are in nanoseconds. So a router that is woken late by less than
-//! the latency delays nothing, and a line that was idle is not taken for a busy one. Without it, and in Click, a packet that
-//! comes to an idle line before the queue was found empty is sent from the end of the one before it, too early.
+//! With `TIMED`, which Click does not have, each packet is taken to have been there at its
+//! timestamp: its first bit is sent then, or when the line is free, and times of sending are in
+//! nanoseconds. So a router that is woken late by less than the latency delays nothing, and a line
+//! that was idle is not taken for a busy one. Without it, and in Click, a packet that comes to an
+//! idle line before the queue was found empty is sent from the end of the one before it, too early.
 //!
 //! # Handlers
 //! - `size`: packets on the link

@@ -1,9 +1,9 @@
 //! Drops packets by a loss model.
 //!
 //! # What it does
-//! `MODEL` is one of the loss models that simulated links have, and the other arguments are its parameters:
-//! `PROBABILITY` of `bernoulli`, `P` and `R` of `gilbert-elliott`, and so on; numbers of a list have
-//! spaces between. Lost packets leave by output 1 where there is one.
+//! `MODEL` is one of the loss models that simulated links have, and the other arguments are its
+//! parameters: `PROBABILITY` of `bernoulli`, `P` and `R` of `gilbert-elliott`, and so on; numbers
+//! of a list have spaces between. Lost packets leave by output 1 where there is one.
 //!
 //! # Handlers
 //! - `lost`: packets that were lost
@@ -148,7 +148,8 @@ mod tests {
             ("periodic, EVERY 10", 9_999, 10_001),
         ] {
             let mut run = loaded(&format!(
-                "InfiniteSource(LIMIT 100000, BURST 32, STOP true) -> l :: LossModel(MODEL {model}) -> Discard;
+                "InfiniteSource(LIMIT 100000, BURST 32, STOP true) \
+                 -> l :: LossModel(MODEL {model}) -> Discard;
                  l [1] -> c :: Counter -> Discard;"
             ));
             run.run(1.0);

@@ -1,8 +1,9 @@
 //! Chooses the output by the stream's rate in packets per second.
 //!
 //! # What it does
-//! The rate is an exponentially weighted moving average. Below the first rate of the arguments packets leave
-//! by output 0, below the second by output 1, and so on; from the last on by the last output.
+//! The rate is an exponentially weighted moving average. Below the first rate of the arguments
+//! packets leave by output 0, below the second by output 1, and so on; from the last on by the last
+//! output.
 //!
 //! # Handlers
 //! - `meters`: the rates between outputs

@@ -1,8 +1,8 @@
 //! Splits a stream at a rate in packets a second.
 //!
 //! # What it does
-//! Packets that a token bucket lets pass leave by output 0, the others by output 1, or end here where there
-//! is none.
+//! Packets that a token bucket lets pass leave by output 0, the others by output 1, or end here
+//! where there is none.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Lets packets be pulled at a rate in packets a second.
 //!
 //! # What it does
-//! Packets leave at even distances if pulls come often enough. Pulls at output 1 give packets while none is
-//! due at output 0.
+//! Packets leave at even distances if pulls come often enough. Pulls at output 1 give packets while
+//! none is due at output 0.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,9 @@
-//! Passes packets unchanged from each input to the output of its number, but for ports switched off.
+//! Passes packets unchanged from each input to the output of its number, but for ports switched
+//! off.
 //!
 //! # What it does
-//! Packets pushed to a port that is off end here; pulls from it give nothing. The handlers `active0`,
-//! `active1`, … switch ports, `reset` switches all on.
+//! Packets pushed to a port that is off end here; pulls from it give nothing. The handlers
+//! `active0`, `active1`, … switch ports, `reset` switches all on.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Pulls some packets per interval and pushes them.
 //!
 //! # What it does
-//! Each interval a burst of one packet, or of `BURST`, leaves. While everything upstream is empty it sleeps;
-//! then the first packet that comes leaves at once.
+//! Each interval a burst of one packet, or of `BURST`, leaves. While everything upstream is empty
+//! it sleeps; then the first packet that comes leaves at once.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Pulls packets and pushes them.
 //!
 //! # What it does
-//! Pulls up to `BURST` packets a turn from its input as fast as it can, sleeps while everything upstream
-//! says that it is empty, and pushes what it pulled.
+//! Pulls up to `BURST` packets a turn from its input as fast as it can, sleeps while everything
+//! upstream says that it is empty, and pushes what it pulled.
 //!
 //! # Example
 //! ```click
@@ -191,7 +191,8 @@ mod tests {
     #[test]
     fn an_endless_burst_takes_what_there_is_and_lets_others_run() {
         let mut run = loaded(
-            "InfiniteSource(ACTIVE true, LIMIT 3000) -> u :: Unqueue(-1) -> c :: Counter -> Discard;",
+            "InfiniteSource(ACTIVE true, LIMIT 3000) -> u :: Unqueue(-1) -> c :: Counter \
+             -> Discard;",
         );
         run.run(0.1);
         assert_eq!(

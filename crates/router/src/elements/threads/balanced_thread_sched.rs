@@ -1,10 +1,10 @@
 //! Distributes elements without a thread over the threads.
 //!
 //! # What it does
-//! Parts of the configuration that queues divide, and that no `StaticThreadSched` names, go to the thread
-//! with the fewest elements, the largest first; without this class they run on the first thread. Elements stay where
-//! they start, since they share nothing with other threads: `INTERVAL` and `INCREASING` are read and change
-//! nothing.
+//! Parts of the configuration that queues divide, and that no `StaticThreadSched` names, go to the
+//! thread with the fewest elements, the largest first; without this class they run on the first
+//! thread. Elements stay where they start, since they share nothing with other threads: `INTERVAL`
+//! and `INCREASING` are read and change nothing.
 //!
 //! # Example
 //! ```click

@@ -1,12 +1,13 @@
 //! Names locks.
 //!
 //! # What it does
-//! It has no ports, and is accepted for configurations of several threads.
-//! Nothing is locked here: elements that packets can reach from one another without a queue run on one thread.
+//! It has no ports, and is accepted for configurations of several threads. Nothing is locked here:
+//! elements that packets can reach from one another without a queue run on one thread.
 //!
 //! # Example
 //! ```click
-//! SpinlockInfo(lock); FromDevice(eth0) -> SpinlockAcquire(lock) -> Counter -> SpinlockRelease(lock) -> Discard
+//! SpinlockInfo(lock);
+//! FromDevice(eth0) -> SpinlockAcquire(lock) -> Counter -> SpinlockRelease(lock) -> Discard
 //! ```
 
 use crate::args::{Kind, Need, param};

@@ -1,8 +1,8 @@
 //! Stands where a lock is held while packets go on.
 //!
 //! # What it does
-//! Packets pass as they are.
-//! Nothing is locked here: elements that packets can reach from one another without a queue run on one thread.
+//! Packets pass as they are. Nothing is locked here: elements that packets can reach from one
+//! another without a queue run on one thread.
 //!
 //! # Example
 //! ```click
@@ -45,7 +45,8 @@ mod tests {
     fn each_input_leads_to_its_output() {
         let mut run = loaded(
             "SpinlockInfo(l); s :: SpinlockPush(l); \
-             InfiniteSource(LIMIT 3, STOP true) -> SpinlockAcquire(l) -> SpinlockRelease(l) -> [1] s; \
+             InfiniteSource(LIMIT 3, STOP true) -> SpinlockAcquire(l) -> SpinlockRelease(l) \
+             -> [1] s; \
              Idle -> s -> Discard; s[1] -> c :: Counter -> Discard",
         );
         run.run(1.0);

@@ -1,12 +1,13 @@
 //! Stands where a lock is given back.
 //!
 //! # What it does
-//! Packets pass as they are.
-//! Nothing is locked here: elements that packets can reach from one another without a queue run on one thread.
+//! Packets pass as they are. Nothing is locked here: elements that packets can reach from one
+//! another without a queue run on one thread.
 //!
 //! # Example
 //! ```click
-//! SpinlockInfo(lock); FromDevice(eth0) -> SpinlockAcquire(lock) -> Counter -> SpinlockRelease(lock) -> Discard
+//! SpinlockInfo(lock);
+//! FromDevice(eth0) -> SpinlockAcquire(lock) -> Counter -> SpinlockRelease(lock) -> Discard
 //! ```
 
 use crate::args::{Kind, positional};

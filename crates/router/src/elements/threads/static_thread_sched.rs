@@ -1,10 +1,11 @@
 //! Assigns elements to threads.
 //!
 //! # What it does
-//! Each argument is an element, or a compound for all elements in it, and a thread from 0 on; -1 keeps an
-//! element's tasks from running. Of several wishes for one element the last holds. Elements that pass packets to one
-//! another without a queue between them run on one thread, so a wish for one is a wish for all of them,
-//! and different wishes are refused; but a wish for a compound yields to those for elements.
+//! Each argument is an element, or a compound for all elements in it, and a thread from 0 on; -1
+//! keeps an element's tasks from running. Of several wishes for one element the last holds.
+//! Elements that pass packets to one another without a queue between them run on one thread, so a
+//! wish for one is a wish for all of them, and different wishes are refused; but a wish for a
+//! compound yields to those for elements.
 //!
 //! # Example
 //! ```click
@@ -91,7 +92,8 @@ mod tests {
     #[test]
     fn tasks_of_thread_minus_one_do_not_run() {
         let mut run = loaded(
-            "StaticThreadSched(s -1); s :: InfiniteSource -> c :: Counter -> Discard; Script(wait 1, stop)",
+            "StaticThreadSched(s -1); s :: InfiniteSource -> c :: Counter -> Discard; \
+             Script(wait 1, stop)",
         );
         run.run(2.0);
         assert_eq!(run.read("c.count"), "0");

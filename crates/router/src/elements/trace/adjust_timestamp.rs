@@ -1,8 +1,8 @@
 //! Adds to the timestamps of packets.
 //!
 //! # What it does
-//! `TIME`, which may be negative, is added to each packet's time, or with `FIRST` to its first timestamp.
-//! What has no time, a zero, stays so unless `ALL` is given.
+//! `TIME`, which may be negative, is added to each packet's time, or with `FIRST` to its first
+//! timestamp. What has no time, a zero, stays so unless `ALL` is given.
 //!
 //! # Example
 //! ```click
@@ -89,8 +89,10 @@ mod tests {
     #[test]
     fn zero_stays_unless_all_are_adjusted() {
         let mut run = loaded(
-            "FromIPSummaryDump(DATA \"!data timestamp\n0.0\n2.25\", STOP true) -> a :: AdjustTimestamp(-1) \
-             -> ToIPSummaryDump(-, HEADER false, FIELDS timestamp) -> AdjustTimestamp(0.5, ALL true) \
+            "FromIPSummaryDump(DATA \"!data timestamp\n0.0\n\
+             2.25\", STOP true) -> a :: AdjustTimestamp(-1) \
+             -> ToIPSummaryDump(-, HEADER false, FIELDS timestamp) \
+             -> AdjustTimestamp(0.5, ALL true) \
              -> ToIPSummaryDump(-, HEADER false, FIELDS timestamp)",
         );
         run.run(1.0);

@@ -1,11 +1,10 @@
 //! Reads packets from a capture file.
 //!
 //! # What it does
-//! The file is pcap or pcapng, in either byte order, plain or compressed by gzip. Packets from `START` up to
-//! `END` leave, one each run of its task or `BURST`. With `TIMING` they keep their distances in time. With `LOOP` the file
-//! is read again at its end, for ever. With
-//! `FORCE_IP` only IP packets leave by output 0, without their link headers; others by output 1, or not at
-//! all.
+//! The file is pcap or pcapng, in either byte order, plain or compressed by gzip. Packets from
+//! `START` up to `END` leave, one each run of its task or `BURST`. With `TIMING` they keep their
+//! distances in time. With `LOOP` the file is read again at its end, for ever. With `FORCE_IP` only
+//! IP packets leave by output 0, without their link headers; others by output 1, or not at all.
 //!
 //! # Handlers
 //! - `reset_timing`: has the next packet be due at once
@@ -469,8 +468,10 @@ mod tests {
     use crate::load::testing::{errors, load_with};
     use crate::memory::MemoryHost;
 
-    const FOUR: &str = "FromIPSummaryDump(STOP true, CHECKSUM true, DATA \"!data timestamp ip_src ip_proto \
-        sport ip_len\n1.000000001 1.1.1.1 U 7 40\n2.0 1.1.1.2 T 8 60\n3.5 1.1.1.3 T 9 70\n4.5 1.1.1.4 U 1 90\")";
+    const FOUR: &str = "FromIPSummaryDump(STOP true, CHECKSUM true, \
+        DATA \"!data timestamp ip_src ip_proto \
+        sport ip_len\n1.000000001 1.1.1.1 U 7 40\n2.0 1.1.1.2 T 8 60\n3.5 1.1.1.3 T 9 70\n\
+        4.5 1.1.1.4 U 1 90\")";
 
     #[test]
     fn a_file_is_read_again_and_again_and_time_goes_on() {
@@ -499,7 +500,8 @@ mod tests {
         run.run(1.0);
         run.ctx.cleanup();
         let config = format!(
-            "f :: FromDump({read}) -> ToIPSummaryDump(-, HEADER false, FIELDS timestamp ip_src ip_len sport)"
+            "f :: FromDump({read}) -> ToIPSummaryDump(-, HEADER false, \
+             FIELDS timestamp ip_src ip_len sport)"
         );
         let mut run = load_with(&host, &config).unwrap_or_else(|said| panic!("{said}"));
         run.run(100.0);
@@ -509,7 +511,8 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_whatever_the_format() {
-        let all = "1.000000001 1.1.1.1 40 7\n2.000000 1.1.1.2 60 8\n3.500000 1.1.1.3 70 9\n4.500000 1.1.1.4 90 1\n";
+        let all = "1.000000001 1.1.1.1 40 7\n2.000000 1.1.1.2 60 8\n3.500000 1.1.1.3 70 9\n\
+            4.500000 1.1.1.4 90 1\n";
         for name in ["a", "a.pcapng", "a.gz", "a.pcapng.gz"] {
             let read = format!("{name}, STOP true, FORCE_IP true");
             assert_eq!(through(&format!("{name}, ENCAP IP"), &read), all, "{name}");

@@ -1,10 +1,10 @@
 //! Reads packets from an IP summary dump.
 //!
 //! # What it does
-//! Each line of the dump becomes a packet with the headers that the line tells of. At a push output each
-//! run of its task pushes `BURST` packets; at a pull output packets come as they are asked for, and the
-//! notifier is off when the dump has ended. With `TIMING` the packets keep the distances that their
-//! timestamps have; the first leaves at once.
+//! Each line of the dump becomes a packet with the headers that the line tells of. At a push output
+//! each run of its task pushes `BURST` packets; at a pull output packets come as they are asked
+//! for, and the notifier is off when the dump has ended. With `TIMING` the packets keep the
+//! distances that their timestamps have; the first leaves at once.
 //!
 //! # Example
 //! ```click
@@ -434,7 +434,8 @@ mod tests {
     fn pushes_the_packets_of_a_file_and_stops() {
         let mut run = run(
             &[("f", THREE)],
-            "f :: FromIPSummaryDump(f, STOP true) -> ToIPSummaryDump(-, FIELDS ip_src ip_proto, HEADER false)",
+            "f :: FromIPSummaryDump(f, STOP true) -> ToIPSummaryDump(-, FIELDS ip_src ip_proto, \
+             HEADER false)",
         );
         assert_eq!(
             run.host.memory().printed,

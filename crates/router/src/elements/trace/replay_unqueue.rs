@@ -1,10 +1,11 @@
 //! Stores the packets of its inputs and replays them repeatedly.
 //!
 //! # What it does
-//! First it pulls all packets that its inputs give, up to `LIMIT`, until they give none. Then it pushes them, those of
-//! each input out of the output of its number, `STOP` times over, and stops the driver; `STOP` below 0 goes on for
-//! ever. With `TIMING` the distances are those of the packets' times, in percent of the pace they came at: 100 keeps
-//! it, 200 is twice as fast; 0 is as fast as can be.
+//! First it pulls all packets that its inputs give, up to `LIMIT`, until they give none. Then it
+//! pushes them, those of each input out of the output of its number, `STOP` times over, and stops
+//! the driver; `STOP` below 0 goes on for ever. With `TIMING` the distances are those of the
+//! packets' times, in percent of the pace they came at: 100 keeps it, 200 is twice as fast; 0 is as
+//! fast as can be.
 //!
 //! # Handlers
 //! - `kept`: packets that it keeps
@@ -113,7 +114,8 @@ pub static ENTRY: Entry = Entry::new("ReplayUnqueue", "replays packets repeatedl
 ])
 .ops("copy(frame); work(60)");
 
-/// Looks in vain at the inputs before what came is taken for all: a reader of a file may need a turn.
+/// Looks in vain at the inputs before what came is taken for all: a reader of a file may need a
+/// turn.
 const PATIENCE: u32 = 16;
 
 #[derive(Debug, Default)]
@@ -338,7 +340,8 @@ mod tests {
     #[test]
     fn packets_go_as_often_as_wanted() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 7) -> Queue -> x :: ReplayUnqueue(STOP 3) -> c :: Counter -> Discard",
+            "InfiniteSource(LIMIT 7) -> Queue -> x :: ReplayUnqueue(STOP 3) -> c :: Counter \
+             -> Discard",
         );
         assert_eq!(run.run(1.0), Progress::Stopped);
         assert_eq!(
@@ -350,7 +353,8 @@ mod tests {
 
     #[test]
     fn their_times_are_kept_or_halved() {
-        let dump = "FromIPSummaryDump(STOP false, DATA \"!data timestamp ip_src\n1 1.1.1.1\n2 1.1.1.1\n5 1.1.1.1\")";
+        let dump = "FromIPSummaryDump(STOP false, DATA \"!data timestamp ip_src\n1 1.1.1.1\n\
+            2 1.1.1.1\n5 1.1.1.1\")";
         for (percent, counts) in [(100, [1, 2, 2, 3]), (200, [2, 2, 3, 3])] {
             let mut run = loaded(&format!(
                 "{dump} -> x :: ReplayUnqueue(STOP 1, TIMING {percent}) -> c :: Counter -> Discard"
@@ -367,7 +371,8 @@ mod tests {
     #[test]
     fn inputs_have_outputs_of_their_own() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 2) -> Queue -> x :: MultiReplayUnqueue(STOP 2) -> a :: Counter -> Discard; \
+            "InfiniteSource(LIMIT 2) -> Queue -> x :: MultiReplayUnqueue(STOP 2) -> a :: Counter \
+             -> Discard; \
              InfiniteSource(LIMIT 3) -> Queue -> [1] x [1] -> b :: Counter -> Discard",
         );
         run.run(1.0);

@@ -1,8 +1,9 @@
 //! Gives packets a timestamp.
 //!
 //! # What it does
-//! The time is `TIMESTAMP`, or the time of day at which the packets pass; packets that pass together get
-//! one time. With `FIRST` it goes into the annotation FIRST_TIMESTAMP, and the packet's time stays.
+//! The time is `TIMESTAMP`, or the time of day at which the packets pass; packets that pass
+//! together get one time. With `FIRST` it goes into the annotation FIRST_TIMESTAMP, and the
+//! packet's time stays.
 //!
 //! # Example
 //! ```click
@@ -84,7 +85,8 @@ mod tests {
     #[test]
     fn sets_either_time() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 1, STOP true) -> SetTimestamp(7) -> SetTimestamp(5.5, FIRST true) \
+            "InfiniteSource(LIMIT 1, STOP true) -> SetTimestamp(7) \
+             -> SetTimestamp(5.5, FIRST true) \
              -> ToIPSummaryDump(-, HEADER false, FIELDS ts_sec first_timestamp)",
         );
         run.run(1.0);

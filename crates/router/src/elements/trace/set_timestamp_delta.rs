@@ -1,8 +1,8 @@
 //! Replaces the timestamps of packets by differences.
 //!
 //! # What it does
-//! A time that is not zero becomes its distance from the first such time seen (`TYPE RANGE`), to the time of
-//! day (`NOW`), or from the packet's first timestamp (`FIRST`).
+//! A time that is not zero becomes its distance from the first such time seen (`TYPE RANGE`), to
+//! the time of day (`NOW`), or from the packet's first timestamp (`FIRST`).
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,9 @@
 //! Writes the time of packets into them.
 //!
 //! # What it does
-//! Eight bytes: the seconds and the nanoseconds, each with its first byte lowest, at `OFFSET`, or with `TAIL`
-//! behind the packet. A packet that is too short for it grows; one that cannot ends here.
+//! Eight bytes: the seconds and the nanoseconds, each with its first byte lowest, at `OFFSET`, or
+//! with `TAIL` behind the packet. A packet that is too short for it grows; one that cannot ends
+//! here.
 //!
 //! # Example
 //! ```click

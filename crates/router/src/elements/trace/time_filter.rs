@@ -1,10 +1,10 @@
 //! Passes packets with timestamps in a range.
 //!
 //! # What it does
-//! Packets from `START` up to `END` pass; others leave by output 1, or end here. Either bound may count from
-//! the first packet (`_AFTER`) or from when the router began (`_DELAY`). The first packet after the end
-//! writes the handler `END_CALL`, in whose argument `$t` is the packet's time; the call may extend the
-//! range, and the packet then passes.
+//! Packets from `START` up to `END` pass; others leave by output 1, or end here. Either bound may
+//! count from the first packet (`_AFTER`) or from when the router began (`_DELAY`). The first
+//! packet after the end writes the handler `END_CALL`, in whose argument `$t` is the packet's time;
+//! the call may extend the range, and the packet then passes.
 //!
 //! # Example
 //! ```click
@@ -255,7 +255,8 @@ mod tests {
     fn passed(filter: &str) -> String {
         let mut run = loaded(&format!(
             "{TIMES} -> t :: TimeFilter({filter}) \
-             -> ToIPSummaryDump(-, HEADER false, FIELDS ts_sec) -> Discard; t[1] -> r :: Counter -> Discard"
+             -> ToIPSummaryDump(-, HEADER false, FIELDS ts_sec) -> Discard; t[1] -> r :: Counter \
+             -> Discard"
         ));
         run.run(1.0);
         assert_eq!(run.ctx.pool().in_use(), 0);

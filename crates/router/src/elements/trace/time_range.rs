@@ -6,7 +6,8 @@
 //! # Example
 //! ```click
 //! // The first and the last time.
-//! FromDump(a.pcap, STOP true) -> r :: TimeRange -> Discard; DriverManager(wait_stop, print r.range, stop)
+//! FromDump(a.pcap, STOP true) -> r :: TimeRange -> Discard;
+//! DriverManager(wait_stop, print r.range, stop)
 //! ```
 
 use crate::args::times::unparse_timestamp;

@@ -68,7 +68,8 @@ mod tests {
     #[test]
     fn waiting_is_added_up() {
         let mut run = loaded(
-            "InfiniteSource(LIMIT 4) -> Queue -> TimedUnqueue(0.5, 4) -> t :: TimestampAccum -> Discard",
+            "InfiniteSource(LIMIT 4) -> Queue -> TimedUnqueue(0.5, 4) -> t :: TimestampAccum \
+             -> Discard",
         );
         run.run(2.0);
         let average: f64 = run.read("t.average_time").parse().expect("a number");

@@ -1,12 +1,14 @@
 //! Writes packets to a capture file.
 //!
 //! # What it does
-//! The file is pcap, or pcapng where its name ends in `.pcapng`; compressed where it ends in `.gz`. Packets
-//! go on to the output where there is one. A packet without a time is written with the time of day.
+//! The file is pcap, or pcapng where its name ends in `.pcapng`; compressed where it ends in `.gz`.
+//! Packets go on to the output where there is one. A packet without a time is written with the time
+//! of day.
 //!
 //! # Example
 //! ```click
-//! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPFilter(allow tcp, deny all) -> ToDump(b.pcap, SNAPLEN 96, ENCAP IP)
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPFilter(allow tcp, deny all)
+//!     -> ToDump(b.pcap, SNAPLEN 96, ENCAP IP)
 //! ```
 
 use crate::args::kinds::UINT;

@@ -1,8 +1,8 @@
 //! Writes packets to an IP summary dump, a line each.
 //!
 //! # What it does
-//! The dump has the values of `FIELDS`, `-` where a packet has none. Packets go on to the output where
-//! there is one.
+//! The dump has the values of `FIELDS`, `-` where a packet has none. Packets go on to the output
+//! where there is one.
 //!
 //! # Example
 //! ```click
@@ -260,7 +260,8 @@ mod tests {
     #[test]
     fn writes_a_head_and_a_line_for_each_packet() {
         let mut run = loaded(&format!(
-            "{TWO} -> ToIPSummaryDump(out, BANNER \"me & you\", FIELDS sport ip_src) -> c :: Counter -> Discard"
+            "{TWO} -> ToIPSummaryDump(out, BANNER \"me & you\", FIELDS sport ip_src) \
+             -> c :: Counter -> Discard"
         ));
         run.run(1.0);
         run.ctx.cleanup();
@@ -293,7 +294,8 @@ mod tests {
 
     #[test]
     fn a_packet_of_several_is_several_lines_unless_they_are_counted() {
-        let source = "FromIPSummaryDump(STOP true, DATA \"!data count first_timestamp timestamp ip_src\n\
+        let source = "FromIPSummaryDump(STOP true, DATA \"!data count first_timestamp timestamp \
+            ip_src\n\
             2 1 5 9.9.9.9\")";
         let mut run = loaded(&format!(
             "{source} -> ToIPSummaryDump(-, HEADER false, MULTIPACKET true, FIELDS ts_sec) \
@@ -313,7 +315,8 @@ mod tests {
         .unwrap_or_else(|said| panic!("{said}"));
         run.run(1.0);
         run.ctx.cleanup();
-        let again = "FromIPSummaryDump(out, STOP true) -> ToIPSummaryDump(-, HEADER false, FIELDS ip_src sport)";
+        let again = "FromIPSummaryDump(out, STOP true) \
+            -> ToIPSummaryDump(-, HEADER false, FIELDS ip_src sport)";
         let mut run = load_with(&host, again).unwrap_or_else(|said| panic!("{said}"));
         run.run(1.0);
         assert_eq!(host.memory().printed, "1.1.1.1 7\n2.2.2.2 8\n");

@@ -1,14 +1,16 @@
 //! Generates frames of many TCP flows at a rate.
 //!
 //! # What it does
-//! Each of `FLOWS` flows gives a SYN, data with PSH and ACK, and after `FLOWSIZE` frames a FIN; then it gets
-//! other ports. Sequence numbers are at random and do not go together. Who pulls gets a frame of one of the
-//! flows, `RATE` times a second; after `LIMIT` frames each flow that is not over yet gives its FIN.
+//! Each of `FLOWS` flows gives a SYN, data with PSH and ACK, and after `FLOWSIZE` frames a FIN;
+//! then it gets other ports. Sequence numbers are at random and do not go together. Who pulls gets
+//! a frame of one of the flows, `RATE` times a second; after `LIMIT` frames each flow that is not
+//! over yet gives its FIN.
 //!
 //! # Example
 //! ```click
 //! // 100,000 packets a second of 100 flows, each of ten packets.
-//! FastTCPFlows(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1:1:1:1:1:1, 2.0.0.2, 100, 10) -> Unqueue -> Discard
+//! FastTCPFlows(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1:1:1:1:1:1, 2.0.0.2, 100, 10)
+//!     -> Unqueue -> Discard
 //! ```
 
 use super::shared::test_frames::{
@@ -169,8 +171,10 @@ mod tests {
     #[test]
     fn each_flow_is_opened_used_and_closed() {
         let mut run = loaded(
-            "s :: FastTCPFlows(0, 6, 60, 0:0:0:0:0:1, 1.0.0.1, 0:0:0:0:0:2, 2.0.0.2, 1, 4) -> Unqueue \
-             -> Strip(14) -> CheckIPHeader(VERBOSE true) -> CheckTCPHeader(VERBOSE true) -> ToIPSummaryDump(-, HEADER false, FIELDS tcp_flags) -> Discard",
+            "s :: FastTCPFlows(0, 6, 60, 0:0:0:0:0:1, 1.0.0.1, 0:0:0:0:0:2, 2.0.0.2, 1, 4) \
+             -> Unqueue \
+             -> Strip(14) -> CheckIPHeader(VERBOSE true) -> CheckTCPHeader(VERBOSE true) \
+             -> ToIPSummaryDump(-, HEADER false, FIELDS tcp_flags) -> Discard",
         );
         run.run(1.0);
         let memory = run.host.memory();

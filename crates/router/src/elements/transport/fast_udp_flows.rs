@@ -1,13 +1,14 @@
 //! Generates frames of many UDP flows at a rate.
 //!
 //! # What it does
-//! `FLOWS` frames with the headers of Ethernet, IPv4 and UDP are made once, with ports at random. Who pulls
-//! gets one of them, `RATE` times a second and `LIMIT` times in all. A flow that gave `FLOWSIZE` frames gets
-//! other ports.
+//! `FLOWS` frames with the headers of Ethernet, IPv4 and UDP are made once, with ports at random.
+//! Who pulls gets one of them, `RATE` times a second and `LIMIT` times in all. A flow that gave
+//! `FLOWSIZE` frames gets other ports.
 //!
 //! # Example
 //! ```click
-//! FastUDPFlows(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1:1:1:1:1:1, 2.0.0.2, 100, 10) -> Unqueue -> Discard
+//! FastUDPFlows(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1:1:1:1:1:1, 2.0.0.2, 100, 10)
+//!     -> Unqueue -> Discard
 //! ```
 
 use super::shared::test_frames::{
@@ -154,7 +155,9 @@ mod tests {
     #[test]
     fn a_flow_has_its_frames_and_then_other_ports() {
         let mut run = loaded(&format!(
-            "s :: FastUDPFlows(0, 100, 80, {ENDS}, 1, 10) -> Unqueue -> Strip(14) -> CheckIPHeader -> CheckUDPHeader(VERBOSE true) -> ToIPSummaryDump(-, HEADER false, FIELDS sport dport ip_len) -> Discard"
+            "s :: FastUDPFlows(0, 100, 80, {ENDS}, 1, 10) -> Unqueue -> Strip(14) -> CheckIPHeader \
+             -> CheckUDPHeader(VERBOSE true) -> ToIPSummaryDump(-, HEADER false, \
+             FIELDS sport dport ip_len) -> Discard"
         ));
         run.run(1.0);
         let printed = run.host.memory().printed.clone();
@@ -173,7 +176,8 @@ mod tests {
     #[test]
     fn the_length_may_change() {
         let mut run = loaded(&format!(
-            "s :: FastUDPFlows(0, 20, 80, {ENDS}, 5, 10) -> Unqueue -> Strip(14) -> CheckIPHeader -> CheckUDPHeader(VERBOSE true) -> c :: Counter -> Discard"
+            "s :: FastUDPFlows(0, 20, 80, {ENDS}, 5, 10) -> Unqueue -> Strip(14) -> CheckIPHeader \
+             -> CheckUDPHeader(VERBOSE true) -> c :: Counter -> Discard"
         ));
         run.write("s.length", "114").expect("it is one");
         assert!(run.write("s.length", "100000").is_err());

@@ -1,12 +1,14 @@
 //! Generates frames of one UDP flow at a rate.
 //!
 //! # What it does
-//! A frame with the headers of Ethernet, IPv4 and UDP is made once and given to whoever pulls, `RATE` times a
-//! second and `LIMIT` times in all. With `INTERVAL`, both ports grow by one after so many frames.
+//! A frame with the headers of Ethernet, IPv4 and UDP is made once and given to whoever pulls,
+//! `RATE` times a second and `LIMIT` times in all. With `INTERVAL`, both ports grow by one after so
+//! many frames.
 //!
 //! # Example
 //! ```click
-//! FastUDPSource(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1234, 1:1:1:1:1:1, 2.0.0.2, 1234) -> Unqueue -> Discard
+//! FastUDPSource(100000, 500000, 60, 0:0:0:0:0:0, 1.0.0.1, 1234, 1:1:1:1:1:1, 2.0.0.2, 1234)
+//!     -> Unqueue -> Discard
 //! ```
 
 use super::shared::test_frames::{Pace, UDP_CHECKSUM, length, make, set_ports, udp_frame};
@@ -132,7 +134,9 @@ mod tests {
     #[test]
     fn frames_are_whole_and_come_at_the_rate() {
         let mut run = loaded(&format!(
-            "s :: FastUDPSource(100, -1, 100, {ENDS}) -> Unqueue -> Strip(14) -> CheckIPHeader(VERBOSE true) -> CheckUDPHeader(VERBOSE true) -> c :: Counter -> Discard"
+            "s :: FastUDPSource(100, -1, 100, {ENDS}) -> Unqueue -> Strip(14) \
+             -> CheckIPHeader(VERBOSE true) -> CheckUDPHeader(VERBOSE true) -> c :: Counter \
+             -> Discard"
         ));
         run.run(2.0);
         let count: u64 = run.read("c.count").parse().expect("a number");
@@ -146,7 +150,8 @@ mod tests {
     #[test]
     fn the_limit_ends_it_and_ports_grow() {
         let mut run = loaded(&format!(
-            "s :: FastUDPSource(0, 5, 60, {ENDS}, true, 2) -> Unqueue -> ToIPSummaryDump(-, HEADER false, FIELDS sport dport) -> Discard"
+            "s :: FastUDPSource(0, 5, 60, {ENDS}, true, 2) -> Unqueue \
+             -> ToIPSummaryDump(-, HEADER false, FIELDS sport dport) -> Discard"
         ));
         run.run(1.0);
         assert_eq!(

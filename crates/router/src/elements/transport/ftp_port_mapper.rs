@@ -1,15 +1,17 @@
 //! Makes mappings for the data connections that FTP's PORT commands announce.
 //!
 //! # What it does
-//! A packet of a control connection that begins with a PORT command gets the address and port by which the
-//! data connection will be seen on the other side; the mapping is made in `DATA_REWRITER` as if a packet
-//! had come by its input. As the command changes its length, `CONTROL_REWRITER`, which must come after,
-//! moves sequence numbers from there on. Only a whole command at the front of a packet is seen.
+//! A packet of a control connection that begins with a PORT command gets the address and port by
+//! which the data connection will be seen on the other side; the mapping is made in `DATA_REWRITER`
+//! as if a packet had come by its input. As the command changes its length, `CONTROL_REWRITER`,
+//! which must come after, moves sequence numbers from there on. Only a whole command at the front
+//! of a packet is seen.
 //!
 //! # Example
 //! ```click
 //! // The addresses within FTP's commands are translated too, and the way is opened for its data.
-//! rw :: TCPRewriter(pattern 1.0.0.1 1024-65535 - - 0 1, drop); m :: FTPPortMapper(rw, rw, 0) -> [0] rw;
+//! rw :: TCPRewriter(pattern 1.0.0.1 1024-65535 - - 0 1, drop);
+//! m :: FTPPortMapper(rw, rw, 0) -> [0] rw;
 //! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> c :: IPClassifier(tcp dst port 21, tcp, -);
 //! c[0] -> m; c[1] -> [0] rw; c[2] -> Discard;
 //! FromDevice(eth1) -> Strip(14) -> CheckIPHeader -> [1] rw; rw[0] -> Discard; rw[1] -> Discard
@@ -77,8 +79,8 @@ struct Command {
     port: u16,
 }
 
-/// `PORT` and six numbers with commas between them, to the end of a line: the place of the numbers, and
-/// address and port.
+/// `PORT` and six numbers with commas between them, to the end of a line: the place of the numbers,
+/// and address and port.
 fn parse(payload: &[u8]) -> Option<([usize; 2], u32, u16)> {
     let arguments = payload
         .get(5..)

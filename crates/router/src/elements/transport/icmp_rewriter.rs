@@ -1,11 +1,11 @@
 //! Translates ICMP errors about packets that rewriters translated.
 //!
 //! # What it does
-//! An error quotes the front of the packet that it is about, as it was on the other side. The quoted packet
-//! is looked up in each rewriter of `MAPS` as its answer would be, and rewritten back with its checksums;
-//! so is the error's destination. `REWRITER:PORT` sends errors about that rewriter's mappings to output
-//! PORT and up, as the answers leave there; otherwise they leave by output 0. What is no error or has no
-//! mapping goes to output 1, where there is one.
+//! An error quotes the front of the packet that it is about, as it was on the other side. The
+//! quoted packet is looked up in each rewriter of `MAPS` as its answer would be, and rewritten back
+//! with its checksums; so is the error's destination. `REWRITER:PORT` sends errors about that
+//! rewriter's mappings to output PORT and up, as the answers leave there; otherwise they leave by
+//! output 0. What is no error or has no mapping goes to output 1, where there is one.
 //!
 //! # Example
 //! ```click
@@ -198,7 +198,8 @@ impl IcmpRewriter {
     fn rewrite(&self, packet: &mut Packet, quoted: &Quoted, found: &Found) {
         let to = found.rewritten.dst.to_be_bytes();
         let header = packet.network_header_mut();
-        // An error to someone on the way, not to the one who sent the packet, keeps its destination.
+        // An error to someone on the way, not to the one who sent the packet, keeps its
+        // destination.
         if header.get(16..20) == Some(&quoted.answers.dst.to_be_bytes()) {
             put(header, 16, &to, &[Some(10)]);
             if self.dst_anno {

@@ -1,7 +1,8 @@
 //! Translates addresses by pairs.
 //!
 //! # What it does
-//! A mapping is of a source and a destination address together. A pattern is `SADDR[-SADDR2] DADDR`.
+//! A mapping is of a source and a destination address together. A pattern is
+//! `SADDR[-SADDR2] DADDR`.
 //!
 //! # Example
 //! ```click

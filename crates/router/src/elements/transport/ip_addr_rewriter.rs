@@ -1,8 +1,8 @@
 //! Translates the address of one end: basic NAT.
 //!
 //! # What it does
-//! A mapping is of one address: packets from it get the new source address, packets to the new one get it
-//! as their destination. A pattern is `SADDR[-SADDR2] -`.
+//! A mapping is of one address: packets from it get the new source address, packets to the new one
+//! get it as their destination. A pattern is `SADDR[-SADDR2] -`.
 //!
 //! # Example
 //! ```click

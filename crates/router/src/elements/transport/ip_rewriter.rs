@@ -1,9 +1,10 @@
 //! Translates addresses and ports of TCP and UDP.
 //!
 //! # What it does
-//! Each input has a specification for packets without a mapping: `drop`, `pass OUTPUT`, `keep FOUTPUT
-//! ROUTPUT`, `pattern SADDR SPORT DADDR DPORT FOUTPUT ROUTPUT` or the name of a mapper. Packets with a
-//! mapping are rewritten whichever input they come by. Mappings of TCP and of UDP are apart.
+//! Each input has a specification for packets without a mapping: `drop`, `pass OUTPUT`,
+//! `keep FOUTPUT ROUTPUT`, `pattern SADDR SPORT DADDR DPORT FOUTPUT ROUTPUT` or the name of a
+//! mapper. Packets with a mapping are rewritten whichever input they come by. Mappings of TCP and
+//! of UDP are apart.
 //!
 //! # Input specifications
 //! | an input's argument | what becomes of a packet that has no mapping |
@@ -15,8 +16,9 @@
 //! | `pattern NAME FOUTPUT ROUTPUT` | the same, by a pattern of IPRewriterPatterns |
 //! | `NAME` | the mapper of this name chooses: RoundRobinIPMapper, SourceIPHashMapper |
 //!
-//! SADDR is an address, a range `1.0.0.1-1.0.0.9` or a network; SPORT a port or a range `1024-65535`. Of a range a new mapping takes the
-//! flow's own value where that is free; with `#` at the end the next one in turn, and with `?` one that is drawn.
+//! SADDR is an address, a range `1.0.0.1-1.0.0.9` or a network; SPORT a port or a range
+//! `1024-65535`. Of a range a new mapping takes the flow's own value where that is free; with `#`
+//! at the end the next one in turn, and with `?` one that is drawn.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Gives patterns of rewriters names.
 //!
 //! # What it does
-//! Each argument is a name and a pattern. Rewriters and mappers that use the name share the place in the
-//! pattern's range.
+//! Each argument is a name and a pattern. Rewriters and mappers that use the name share the place
+//! in the pattern's range.
 //!
 //! # Example
 //! ```click

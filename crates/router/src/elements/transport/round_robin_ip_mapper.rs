@@ -1,7 +1,8 @@
 //! Takes several patterns in turn for new flows of a rewriter.
 //!
 //! # What it does
-//! Each argument is a pattern with its two outputs. A new flow gets the next one that has room for it.
+//! Each argument is a pattern with its two outputs. A new flow gets the next one that has room for
+//! it.
 //!
 //! # Example
 //! ```click

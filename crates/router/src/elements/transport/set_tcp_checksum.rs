@@ -2,7 +2,8 @@
 //!
 //! # Example
 //! ```click
-//! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPClassifier(tcp) -> SetTCPChecksum -> ToDump(b.pcap, ENCAP IP)
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPClassifier(tcp) -> SetTCPChecksum
+//!     -> ToDump(b.pcap, ENCAP IP)
 //! ```
 
 use crate::args::{Args, Kind, positional};

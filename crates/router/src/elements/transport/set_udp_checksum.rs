@@ -5,7 +5,8 @@
 //!
 //! # Example
 //! ```click
-//! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPClassifier(udp) -> SetUDPChecksum -> ToDump(b.pcap, ENCAP IP)
+//! FromDump(a.pcap, STOP true, FORCE_IP true) -> IPClassifier(udp) -> SetUDPChecksum
+//!     -> ToDump(b.pcap, ENCAP IP)
 //! ```
 
 use crate::elements::Entry;

@@ -1,11 +1,12 @@
 //! Chooses one of several patterns for new flows of a rewriter by the source address.
 //!
 //! # What it does
-//! The first argument is the number of points that each server has on a circle, and a seed; each other one
-//! a pattern, its two outputs and the number of its server. A source address falls on the circle too and
-//! goes to the server of the next point, so that adding or removing a server moves few sources. The points are
-//! drawn, for one server number after the other, by the generator that `srandom(seed)` starts. The choice is
-//! Click's for every source; the patterns belong to the servers in the order of the servers' numbers.
+//! The first argument is the number of points that each server has on a circle, and a seed; each
+//! other one a pattern, its two outputs and the number of its server. A source address falls on the
+//! circle too and goes to the server of the next point, so that adding or removing a server moves
+//! few sources. The points are drawn, for one server number after the other, by the generator that
+//! `srandom(seed)` starts. The choice is Click's for every source; the patterns belong to the
+//! servers in the order of the servers' numbers.
 //!
 //! # Example
 //! ```click

@@ -1,9 +1,9 @@
 //! Cuts TCP segments that are longer than a link takes into shorter ones.
 //!
 //! # What it does
-//! An IPv4 packet longer than `MTU` bytes from its IP header on, or than the annotation `MTU_ANNO` where that is
-//! set and less, becomes several: copies with all headers, the link's among them, and parts of the payload. FIN
-//! and PSH are only on the last.
+//! An IPv4 packet longer than `MTU` bytes from its IP header on, or than the annotation `MTU_ANNO`
+//! where that is set and less, becomes several: copies with all headers, the link's among them, and
+//! parts of the payload. FIN and PSH are only on the last.
 //!
 //! # Handlers
 //! - `fragmented_count`: packets that were cut
@@ -11,7 +11,8 @@
 //! # Example
 //! ```click
 //! // Segments of at most 536 bytes of data.
-//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(tcp) -> TCPFragmenter(MTU 576) -> Discard
+//! FromDevice(eth0) -> Strip(14) -> CheckIPHeader -> IPClassifier(tcp)
+//!     -> TCPFragmenter(MTU 576) -> Discard
 //! ```
 //!
 //! # References

@@ -1,8 +1,8 @@
 //! Translates addresses, ports and sequence numbers of TCP.
 //!
 //! # What it does
-//! As `IPRewriter`, for TCP only. Sequence numbers move where another element, such as `FTPPortMapper`,
-//! changed the length of what was said.
+//! As `IPRewriter`, for TCP only. Sequence numbers move where another element, such as
+//! `FTPPortMapper`, changed the length of what was said.
 //!
 //! # Example
 //! ```click

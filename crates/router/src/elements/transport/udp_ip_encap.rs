@@ -1,7 +1,8 @@
 //! Adds UDP and IPv4 headers.
 //!
 //! # What it does
-//! The destination annotation becomes the destination; where that is `DST_ANNO`, it is the other way round.
+//! The destination annotation becomes the destination; where that is `DST_ANNO`, it is the other
+//! way round.
 //!
 //! # Example
 //! ```click

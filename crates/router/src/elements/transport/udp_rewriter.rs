@@ -1,7 +1,8 @@
 //! Translates addresses and ports of UDP, TCP and DCCP alike.
 //!
 //! # What it does
-//! As `IPRewriter`, with one table for all protocols, and without looking at the state of connections.
+//! As `IPRewriter`, with one table for all protocols, and without looking at the state of
+//! connections.
 //!
 //! # Example
 //! ```click

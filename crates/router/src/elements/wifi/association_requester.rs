@@ -1,8 +1,9 @@
 //! Associates this 802.11 station with an access point.
 //!
 //! # What it does
-//! Its handler sends an association request. A response that says it is well makes the station associated, one that ends the
-//! association undoes that; rates of the response are noted. Both end here.
+//! Its handler sends an association request. A response that says it is well makes the station
+//! associated, one that ends the association undoes that; rates of the response are noted. Both end
+//! here.
 //!
 //! # Handlers
 //! - `send_assoc_req`: sends the request
@@ -11,8 +12,10 @@
 //!
 //! # Example
 //! ```click
-//! w :: WirelessInfo(SSID "net", BSSID 2:0:0:0:0:1, CHANNEL 11); r :: AvailableRates(DEFAULT 2 4 11 22);
-//! FromDevice(wlan0) -> Classifier(0/10%fc) -> a :: AssociationRequester(ETH 2:0:0:0:0:2, WIRELESS_INFO w, RT r)
+//! w :: WirelessInfo(SSID "net", BSSID 2:0:0:0:0:1, CHANNEL 11);
+//! r :: AvailableRates(DEFAULT 2 4 11 22);
+//! FromDevice(wlan0) -> Classifier(0/10%fc)
+//!     -> a :: AssociationRequester(ETH 2:0:0:0:0:2, WIRELESS_INFO w, RT r)
 //!     -> SetTXRate(2) -> Queue -> ExtraEncap -> ToDevice(wlan0);
 //! Script(wait 1s, write a.send_assoc_req)
 //! ```
@@ -166,7 +169,8 @@ mod tests {
     fn an_access_point_takes_the_station_up() {
         let mut run = loaded(&format!(
             "{ELEMENTS}; Idle -> a :: AssociationRequester(ETH 4:4:4:4:4:4, WIRELESS_INFO w, RT r) \
-             -> AssociationResponder(WIRELESS_INFO w, RT r) -> PrintWifi -> q :: Queue -> u :: Unqueue -> a; \
+             -> AssociationResponder(WIRELESS_INFO w, RT r) -> PrintWifi -> q :: Queue \
+             -> u :: Unqueue -> a; \
              Script(write a.send_assoc_req)"
         ));
         run.run(1.0);

@@ -1,12 +1,13 @@
 //! Associates 802.11 stations with an access point.
 //!
 //! # What it does
-//! An association request of this network's name, or of none, is answered by a response that says it is well and gives the station a number.
-//! Other frames end here.
+//! An association request of this network's name, or of none, is answered by a response that says
+//! it is well and gives the station a number. Other frames end here.
 //!
 //! # Example
 //! ```click
-//! w :: WirelessInfo(SSID "net", BSSID 2:0:0:0:0:1, CHANNEL 11); r :: AvailableRates(DEFAULT 2 4 11 22);
+//! w :: WirelessInfo(SSID "net", BSSID 2:0:0:0:0:1, CHANNEL 11);
+//! r :: AvailableRates(DEFAULT 2 4 11 22);
 //! FromDevice(wlan0) -> Classifier(0/00%fc) -> AssociationResponder(WIRELESS_INFO w, RT r)
 //!     -> SetTXRate(2) -> Queue -> ExtraEncap -> ToDevice(wlan0)
 //! ```

@@ -1,9 +1,10 @@
 //! Holds the rates of 802.11 stations.
 //!
 //! # What it does
-//! It has no ports. Elements that name it by `RT` look rates up here, and note those that stations tell. An argument is
-//! a station's address, or `DEFAULT` for stations of which nothing is known, and rates in units of 500 kbit/s. Where
-//! there are default rates, only those are noted of what a station tells.
+//! It has no ports. Elements that name it by `RT` look rates up here, and note those that stations
+//! tell. An argument is a station's address, or `DEFAULT` for stations of which nothing is known,
+//! and rates in units of 500 kbit/s. Where there are default rates, only those are noted of what a
+//! station tells.
 //!
 //! # Handlers
 //! - `rates`: all that is known, a line a station
@@ -13,7 +14,8 @@
 //! # Example
 //! ```click
 //! rates :: AvailableRates(DEFAULT 2 4 11 22, 2:0:0:0:0:2 2 4);
-//! Idle -> BeaconSource(WIRELESS_INFO w, RT rates) -> Discard; w :: WirelessInfo(SSID "net", BSSID 2:0:0:0:0:1)
+//! Idle -> BeaconSource(WIRELESS_INFO w, RT rates) -> Discard;
+//! w :: WirelessInfo(SSID "net", BSSID 2:0:0:0:0:1)
 //! ```
 
 use crate::args::addresses::{EtherAddress, parse_ether};

@@ -1,12 +1,13 @@
 //! Sends 802.11 beacons, and answers probe requests.
 //!
 //! # What it does
-//! A beacon leaves each `INTERVAL` of the `WirelessInfo`. A probe request that comes in, of this network's name or of none, is
-//! answered. Frames come and go without a driver's header.
+//! A beacon leaves each `INTERVAL` of the `WirelessInfo`. A probe request that comes in, of this
+//! network's name or of none, is answered. Frames come and go without a driver's header.
 //!
 //! # Example
 //! ```click
-//! w :: WirelessInfo(SSID "net", BSSID 2:0:0:0:0:1, CHANNEL 11); r :: AvailableRates(DEFAULT 2 4 11 22);
+//! w :: WirelessInfo(SSID "net", BSSID 2:0:0:0:0:1, CHANNEL 11);
+//! r :: AvailableRates(DEFAULT 2 4 11 22);
 //! FromDevice(wlan0) -> Classifier(0/40%fc) -> BeaconSource(WIRELESS_INFO w, RT r)
 //!     -> SetTXRate(2) -> Queue -> ExtraEncap -> ToDevice(wlan0)
 //! ```
@@ -142,7 +143,8 @@ mod tests {
     use crate::load::testing::loaded;
     use crate::probe::Probe;
 
-    const ELEMENTS: &str = "w :: WirelessInfo(SSID net, BSSID 2:0:0:0:0:1, CHANNEL 11, INTERVAL 100); \
+    const ELEMENTS: &str = "w :: WirelessInfo(SSID net, BSSID 2:0:0:0:0:1, CHANNEL 11, \
+        INTERVAL 100); \
         r :: AvailableRates(DEFAULT 2 4 11 22)";
 
     #[test]

@@ -1,18 +1,20 @@
 //! Counts the beacons of the station's access point.
 //!
 //! # What it does
-//! Beacons and answers to probes of the access point that the `WirelessInfo` knows pass and are counted; all else is
-//! dropped.
+//! Beacons and answers to probes of the access point that the `WirelessInfo` knows pass and are
+//! counted; all else is dropped.
 //!
 //! # Handlers
-//! - `stats`: of the beacons that should have come in the last `TRACK` intervals, how many did, in percent
+//! - `stats`: of the beacons that should have come in the last `TRACK` intervals, how many did, in
+//!   percent
 //! - `track`, `beacon_interval`: as the argument; what the beacons say
 //! - `reset`: begins anew
 //!
 //! # Example
 //! ```click
 //! w :: WirelessInfo(BSSID 2:0:0:0:0:1);
-//! FromDevice(wlan0) -> ExtraDecap -> Classifier(0/80%fc) -> BeaconTracker(WIRELESS_INFO w, TRACK 10) -> Discard
+//! FromDevice(wlan0) -> ExtraDecap -> Classifier(0/80%fc)
+//!     -> BeaconTracker(WIRELESS_INFO w, TRACK 10) -> Discard
 //! ```
 
 use super::beacon_scanner::tells;
@@ -154,7 +156,8 @@ mod tests {
         let mut run = loaded(
             "w :: WirelessInfo(SSID net, BSSID 2:0:0:0:0:1, INTERVAL 100); \
              r :: AvailableRates; Idle -> BeaconSource(WIRELESS_INFO w, RT r) \
-             -> s :: Switch -> t :: BeaconTracker(WIRELESS_INFO w, TRACK 10) -> Discard; s[1] -> Discard",
+             -> s :: Switch -> t :: BeaconTracker(WIRELESS_INFO w, TRACK 10) -> Discard; s[1] \
+             -> Discard",
         );
         run.run(2.05);
         assert_eq!(

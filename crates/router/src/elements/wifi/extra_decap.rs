@@ -1,8 +1,8 @@
 //! Removes a driver's transmission information from 802.11 frames.
 //!
 //! # What it does
-//! The header of 24 bytes, where one is there, becomes an annotation: signal, noise, rate, and whether the frame was sent or
-//! received with errors. Other frames pass as they are.
+//! The header of 24 bytes, where one is there, becomes an annotation: signal, noise, rate, and
+//! whether the frame was sent or received with errors. Other frames pass as they are.
 //!
 //! # Example
 //! ```click

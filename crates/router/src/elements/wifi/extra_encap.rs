@@ -1,11 +1,13 @@
 //! Adds a driver's transmission information, from the annotations, to 802.11 frames.
 //!
 //! # What it does
-//! The header of 24 bytes tells the driver at which rate, with what power and how often the frame is to be sent.
+//! The header of 24 bytes tells the driver at which rate, with what power and how often the frame
+//! is to be sent.
 //!
 //! # Example
 //! ```click
-//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(22) -> ExtraEncap -> Queue -> ToDevice(wlan0)
+//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(22) -> ExtraEncap -> Queue
+//!     -> ToDevice(wlan0)
 //! ```
 
 use super::shared::wifi;

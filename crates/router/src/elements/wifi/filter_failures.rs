@@ -1,15 +1,16 @@
 //! Removes 802.11 frames without an acknowledgement.
 //!
 //! # What it does
-//! A driver gives sent frames back and tells in a header, or an annotation, how it went. Those that failed leave by
-//! output 1, or are dropped.
+//! A driver gives sent frames back and tells in a header, or an annotation, how it went. Those that
+//! failed leave by output 1, or are dropped.
 //!
 //! # Handlers
 //! - `drops`: frames that failed
 //!
 //! # Example
 //! ```click
-//! FromDevice(wlan0) -> ExtraDecap -> f :: FilterFailures -> Discard; f[1] -> PrintWifi(failed) -> Discard
+//! FromDevice(wlan0) -> ExtraDecap -> f :: FilterFailures -> Discard;
+//! f[1] -> PrintWifi(failed) -> Discard
 //! ```
 
 use super::shared::wifi::{self, FAILED};

@@ -1,8 +1,8 @@
 //! Removes frames received with errors.
 //!
 //! # What it does
-//! A driver tells by an annotation that a frame's check sequence was wrong. Such frames leave by output 1, or are
-//! dropped; all others pass.
+//! A driver tells by an annotation that a frame's check sequence was wrong. Such frames leave by
+//! output 1, or are dropped; all others pass.
 //!
 //! # Example
 //! ```click

@@ -1,8 +1,8 @@
 //! Removes the station's own frames.
 //!
 //! # What it does
-//! A driver gives sent frames back with an annotation that tells how it went. They leave by output 1, or are dropped;
-//! all others pass.
+//! A driver gives sent frames back with an annotation that tells how it went. They leave by output
+//! 1, or are dropped; all others pass.
 //!
 //! # Example
 //! ```click

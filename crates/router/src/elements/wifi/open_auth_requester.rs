@@ -10,7 +10,8 @@
 //! # Example
 //! ```click
 //! w :: WirelessInfo(SSID "net", BSSID 2:0:0:0:0:1, CHANNEL 11);
-//! FromDevice(wlan0) -> Classifier(0/b0%fc) -> a :: OpenAuthRequester(ETH 2:0:0:0:0:2, WIRELESS_INFO w)
+//! FromDevice(wlan0) -> Classifier(0/b0%fc)
+//!     -> a :: OpenAuthRequester(ETH 2:0:0:0:0:2, WIRELESS_INFO w)
 //!     -> SetTXRate(2) -> Queue -> ExtraEncap -> ToDevice(wlan0);
 //! Script(wait 1s, write a.send_auth_req)
 //! ```

@@ -1,7 +1,8 @@
 //! Lets any 802.11 station authenticate.
 //!
 //! # What it does
-//! The first frame of an open authentication is answered by the second, which says that it is well. Other frames end here.
+//! The first frame of an open authentication is answered by the second, which says that it is well.
+//! Other frames end here.
 //!
 //! # Example
 //! ```click

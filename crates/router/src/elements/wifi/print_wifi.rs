@@ -1,8 +1,9 @@
 //! Prints 802.11 frames.
 //!
 //! # What it does
-//! A line a frame: its length, its rate, signal and noise as the annotations have them, its kind and what management
-//! frames of that kind tell, the addresses, the sequence number and flags. Frames shorter than a header are told as such.
+//! A line a frame: its length, its rate, signal and noise as the annotations have them, its kind
+//! and what management frames of that kind tell, the addresses, the sequence number and flags.
+//! Frames shorter than a header are told as such.
 //!
 //! # Example
 //! ```click

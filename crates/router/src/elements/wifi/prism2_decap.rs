@@ -1,7 +1,8 @@
 //! Removes a Prism II header from 802.11 frames.
 //!
 //! # What it does
-//! Signal, noise, rate and whether the frame was sent become annotations. Other frames pass as they are.
+//! Signal, noise, rate and whether the frame was sent become annotations. Other frames pass as they
+//! are.
 //!
 //! # Example
 //! ```click

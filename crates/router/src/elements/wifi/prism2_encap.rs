@@ -1,11 +1,13 @@
 //! Adds a Prism II header to 802.11 frames.
 //!
 //! # What it does
-//! The header of 144 bytes tells the signal and the rate that the annotations have, and that the frame was sent.
+//! The header of 144 bytes tells the signal and the rate that the annotations have, and that the
+//! frame was sent.
 //!
 //! # Example
 //! ```click
-//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(22) -> Prism2Encap -> Queue -> ToDevice(wlan0)
+//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(22) -> Prism2Encap -> Queue
+//!     -> ToDevice(wlan0)
 //! ```
 
 use super::shared::wifi::{self, Field, prism};

@@ -1,7 +1,8 @@
 //! Probes for 802.11 networks.
 //!
 //! # What it does
-//! Its handler sends a probe request of the network's name, of any where the `WirelessInfo` has none.
+//! Its handler sends a probe request of the network's name, of any where the `WirelessInfo` has
+//! none.
 //!
 //! # Handlers
 //! - `send_probe`: asks
@@ -9,7 +10,8 @@
 //!
 //! # Example
 //! ```click
-//! w :: WirelessInfo(SSID "net", BSSID 2:0:0:0:0:1, CHANNEL 11); r :: AvailableRates(DEFAULT 2 4 11 22);
+//! w :: WirelessInfo(SSID "net", BSSID 2:0:0:0:0:1, CHANNEL 11);
+//! r :: AvailableRates(DEFAULT 2 4 11 22);
 //! p :: ProbeRequester(ETH 2:0:0:0:0:2, WIRELESS_INFO w, RT r)
 //!     -> SetTXRate(2) -> Queue -> ExtraEncap -> ToDevice(wlan0);
 //! Script(wait 1s, write p.send_probe)
@@ -105,7 +107,8 @@ mod tests {
             "w :: WirelessInfo(SSID net, BSSID 2:0:0:0:0:1, CHANNEL 11, INTERVAL 100000); \
              r :: AvailableRates(DEFAULT 2 4); \
              p :: ProbeRequester(ETH 2:0:0:0:0:2, WIRELESS_INFO w, RT r) \
-             -> PrintWifi -> BeaconSource(WIRELESS_INFO w, RT r) -> s :: BeaconScanner(RT r) -> Discard; \
+             -> PrintWifi -> BeaconSource(WIRELESS_INFO w, RT r) -> s :: BeaconScanner(RT r) \
+             -> Discard; \
              Script(wait 1s, write p.send_probe)",
         );
         run.run(2.0);

@@ -132,7 +132,8 @@ mod tests {
     #[test]
     fn requests_for_this_network_are_answered() {
         let mut probe = Probe::new(
-            "ProbeResponder(SSID net, BSSID 2:0:0:0:0:1, CHANNEL 6, INTERVAL 100, RT r); r :: AvailableRates",
+            "ProbeResponder(SSID net, BSSID 2:0:0:0:0:1, CHANNEL 6, INTERVAL 100, RT r); \
+             r :: AvailableRates",
             1,
         );
         let mut asks = management(subtype::PROBE_REQUEST, EVERYBODY, [4; 6], EVERYBODY);

@@ -1,10 +1,11 @@
 //! Chooses the transmission rate of 802.11 frames, and probes others from time to time.
 //!
 //! # What it does
-//! Frames to send pass from input 0, and get the rate at which a frame to their destination takes least time on average,
-//! with all that had to be sent again. One in ten tries another that could do better. Input 1 takes the frames that the
-//! driver gives back, whose annotation tells what became of them; they leave by output 1, or end. A rate that fails four
-//! times one after the other, and never worked, is left alone until what is known of it is too old.
+//! Frames to send pass from input 0, and get the rate at which a frame to their destination takes
+//! least time on average, with all that had to be sent again. One in ten tries another that could
+//! do better. Input 1 takes the frames that the driver gives back, whose annotation tells what
+//! became of them; they leave by output 1, or end. A rate that fails four times one after the
+//! other, and never worked, is left alone until what is known of it is too old.
 //!
 //! # Handlers
 //! - `rates`: what is known of each destination and rate
@@ -14,7 +15,8 @@
 //! # Example
 //! ```click
 //! r :: AvailableRates(DEFAULT 2 4 11 22);
-//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> [0] p :: ProbeTXRate(OFFSET 4, RT r) -> ExtraEncap -> Queue -> ToDevice(wlan0);
+//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> [0] p :: ProbeTXRate(OFFSET 4, RT r)
+//!     -> ExtraEncap -> Queue -> ToDevice(wlan0);
 //! FromDevice(wlan0) -> ExtraDecap -> f :: FilterTX -> Discard; f[1] -> [1] p; p[1] -> Discard
 //! ```
 //!
@@ -100,7 +102,8 @@ const TRIES: u8 = 11;
 /// The length that rates are compared at before a frame was sent, bytes.
 const TYPICAL: usize = 1500;
 
-/// Microseconds that a frame of `len` bytes takes at `rate`, in units of 500 kbit/s, when it is sent again `retries` times.
+/// Microseconds that a frame of `len` bytes takes at `rate`, in units of 500 kbit/s, when it is
+/// sent again `retries` times.
 fn air_us(len: usize, rate: u8, retries: u32) -> u64 {
     let rate = u64::from(rate.max(1));
     let is_dsss = matches!(rate, 2 | 4 | 11 | 22);
@@ -124,8 +127,8 @@ struct Outcome {
     well: bool,
 }
 
-/// What is known of a rate: frames that went well, their time with that of those that did not, and the failures since the
-/// last success.
+/// What is known of a rate: frames that went well, their time with that of those that did not, and
+/// the failures since the last success.
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     well: u64,
@@ -391,7 +394,8 @@ mod tests {
         assert_eq!(link.next(|_| 0), Some(11));
         tell(&mut link, 11, 0, true);
         assert_eq!(link.next(|_| 0), Some(11));
-        // Sent again ever and again, 5.5 Mbit/s takes longer than 1 Mbit/s that goes through at once.
+        // Sent again ever and again, 5.5 Mbit/s takes longer than 1 Mbit/s that goes through at
+        // once.
         for _ in 0..20 {
             tell(&mut link, 11, 7, true);
         }
@@ -417,7 +421,8 @@ mod tests {
     fn frames_get_a_rate_and_what_comes_back_is_heeded() {
         let mut run = crate::load::testing::loaded(
             "r :: AvailableRates(DEFAULT 2 22); \
-             TimedSource(0.1, \\<020202020202>) -> [0] p :: ProbeTXRate(RT r) -> PrintWifi -> t :: Counter -> [1] p; \
+             TimedSource(0.1, \\<020202020202>) -> [0] p :: ProbeTXRate(RT r) -> PrintWifi \
+             -> t :: Counter -> [1] p; \
              p[1] -> Discard",
         );
         run.run(0.55);

@@ -1,8 +1,8 @@
 //! Removes the radiotap header from 802.11 frames.
 //!
 //! # What it does
-//! Rate, signal, noise, errors and what became of a sent frame turn into annotations, and a checksum at the end goes.
-//! Frames without a whole header of version 0 pass as they are.
+//! Rate, signal, noise, errors and what became of a sent frame turn into annotations, and a
+//! checksum at the end goes. Frames without a whole header of version 0 pass as they are.
 //!
 //! # Example
 //! ```click
@@ -145,7 +145,8 @@ mod tests {
 
     #[test]
     fn fields_become_annotations() {
-        // Time, flags (a checksum follows), rate, channel, signal, noise, flags of reception; two words of fields.
+        // Time, flags (a checksum follows), rate, channel, signal, noise, flags of reception; two
+        // words of fields.
         let mut header = vec![0, 0, 0, 0, 0x6F, 0x40, 0, 0x80, 0, 0, 0, 0];
         header.extend([0; 4]);
         header.extend([9; 8]);

@@ -1,12 +1,13 @@
 //! Adds a radiotap header to 802.11 frames.
 //!
 //! # What it does
-//! Rate, power, how often a frame is tried and whether it is acknowledged come from the annotations that `SetTXRate` and
-//! its like write.
+//! Rate, power, how often a frame is tried and whether it is acknowledged come from the annotations
+//! that `SetTXRate` and its like write.
 //!
 //! # Example
 //! ```click
-//! FromDevice(eth0) -> WifiEncap(0, 0:0:0:0:0:0) -> SetTXRate(2) -> RadiotapEncap -> Queue -> ToDevice(mon0)
+//! FromDevice(eth0) -> WifiEncap(0, 0:0:0:0:0:0) -> SetTXRate(2) -> RadiotapEncap -> Queue
+//!     -> ToDevice(mon0)
 //! ```
 
 use super::shared::wifi::{self, Field, UNACKNOWLEDGED};
@@ -23,7 +24,8 @@ pub static ENTRY: Entry = Entry::new("RadiotapEncap", "adds a radiotap header", 
 .params(&[flag("DEBUG", "false", "has no effect")])
 .ops("deparse(14); work(20)");
 
-/// The header's bytes, the last of which is empty, and which fields it has: rate, power, flags of sending, tries.
+/// The header's bytes, the last of which is empty, and which fields it has: rate, power, flags of
+/// sending, tries.
 const LEN: usize = 14;
 const PRESENT: u32 = 1 << 2 | 1 << 10 | 1 << 15 | 1 << 17;
 /// A flag of sending: nobody acknowledges it.

@@ -1,11 +1,13 @@
 //! Marks 802.11 frames as not acknowledged.
 //!
 //! # What it does
-//! The annotation that `RadiotapEncap` or `ExtraEncap` put in front of the frame tells the driver to send it once.
+//! The annotation that `RadiotapEncap` or `ExtraEncap` put in front of the frame tells the driver
+//! to send it once.
 //!
 //! # Example
 //! ```click
-//! FromDevice(eth0) -> WifiEncap(0, 0:0:0:0:0:0) -> SetNoAck -> RadiotapEncap -> Queue -> ToDevice(mon0)
+//! FromDevice(eth0) -> WifiEncap(0, 0:0:0:0:0:0) -> SetNoAck -> RadiotapEncap -> Queue
+//!     -> ToDevice(mon0)
 //! ```
 
 use super::shared::wifi::{self, UNACKNOWLEDGED};

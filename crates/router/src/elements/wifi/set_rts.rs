@@ -1,14 +1,16 @@
 //! Controls RTS/CTS before an 802.11 frame.
 //!
 //! # What it does
-//! The annotation that `ExtraEncap` puts in front of the frame tells the driver whether RTS and CTS go before it.
+//! The annotation that `ExtraEncap` puts in front of the frame tells the driver whether RTS and CTS
+//! go before it.
 //!
 //! # Handlers
 //! - `rts`: as the argument
 //!
 //! # Example
 //! ```click
-//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetRTS(true) -> ExtraEncap -> Queue -> ToDevice(wlan0)
+//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetRTS(true) -> ExtraEncap -> Queue
+//!     -> ToDevice(wlan0)
 //! ```
 
 use super::shared::wifi::{self, ASKS_FIRST};

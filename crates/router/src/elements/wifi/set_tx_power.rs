@@ -1,15 +1,16 @@
 //! Sets the transmission power of 802.11 frames.
 //!
 //! # What it does
-//! The power, from 0 to 63, becomes an annotation, which `ExtraEncap` or `RadiotapEncap` put in front of the frame for the
-//! driver.
+//! The power, from 0 to 63, becomes an annotation, which `ExtraEncap` or `RadiotapEncap` put in
+//! front of the frame for the driver.
 //!
 //! # Handlers
 //! - `power`: as the argument
 //!
 //! # Example
 //! ```click
-//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXPower(63) -> ExtraEncap -> Queue -> ToDevice(wlan0)
+//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXPower(63) -> ExtraEncap -> Queue
+//!     -> ToDevice(wlan0)
 //! ```
 
 use super::shared::wifi::{self, Field};

@@ -1,15 +1,16 @@
 //! Sets the transmission rate of 802.11 frames.
 //!
 //! # What it does
-//! The rate, in units of 500 kbit/s, and how often the frame is tried become an annotation, which `ExtraEncap` or
-//! `RadiotapEncap` put in front of the frame for the driver.
+//! The rate, in units of 500 kbit/s, and how often the frame is tried become an annotation, which
+//! `ExtraEncap` or `RadiotapEncap` put in front of the frame for the driver.
 //!
 //! # Handlers
 //! - `rate`, `tries`: as the arguments
 //!
 //! # Example
 //! ```click
-//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(22, TRIES 4) -> ExtraEncap -> Queue -> ToDevice(wlan0)
+//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(22, TRIES 4) -> ExtraEncap
+//!     -> Queue -> ToDevice(wlan0)
 //! ```
 
 use super::shared::wifi::{self, Field};

@@ -1,15 +1,16 @@
 //! Decrypts WEP frames.
 //!
 //! # What it does
-//! Frames that are not encrypted, or with a key of another number, pass as they are; so do those whose checksum is
-//! wrong, which are told.
+//! Frames that are not encrypted, or with a key of another number, pass as they are; so do those
+//! whose checksum is wrong, which are told.
 //!
 //! # Handlers
 //! - `key`, `keyid`: as the arguments
 //!
 //! # Example
 //! ```click
-//! FromDevice(wlan0) -> ExtraDecap -> Classifier(0/08%0c) -> WepDecap("12345", 0) -> WifiDecap -> Discard
+//! FromDevice(wlan0) -> ExtraDecap -> Classifier(0/08%0c) -> WepDecap("12345", 0) -> WifiDecap
+//!     -> Discard
 //! ```
 
 use super::shared::wep;

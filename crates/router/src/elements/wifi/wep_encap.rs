@@ -1,15 +1,16 @@
 //! Encrypts frames with WEP.
 //!
 //! # What it does
-//! Data and the frames of authentication are encrypted where it is active; others pass as they are. WEP protects nobody:
-//! use it for networks that have nothing else.
+//! Data and the frames of authentication are encrypted where it is active; others pass as they are.
+//! WEP protects nobody: use it for networks that have nothing else.
 //!
 //! # Handlers
 //! - `active`, `key`, `keyid`: as the arguments
 //!
 //! # Example
 //! ```click
-//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> WepEncap("12345", KEYID 0) -> ExtraEncap -> Queue -> ToDevice(wlan0)
+//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> WepEncap("12345", KEYID 0) -> ExtraEncap
+//!     -> Queue -> ToDevice(wlan0)
 //! ```
 
 use super::shared::wep;
@@ -81,7 +82,8 @@ struct WepEncap {
     active: bool,
 }
 
-/// Three bytes that give away the key make no frame: those that Fluhrer, Mantin and Shamir call weak.
+/// Three bytes that give away the key make no frame: those that Fluhrer, Mantin and Shamir call
+/// weak.
 fn is_weak(changing: [u8; 3]) -> bool {
     changing[1] == 0xFF && (3..16).contains(&changing[2])
 }

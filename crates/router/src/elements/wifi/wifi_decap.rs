@@ -1,8 +1,8 @@
 //! Converts 802.11 data frames to Ethernet.
 //!
 //! # What it does
-//! The 802.11 and LLC headers go, and with `ETHER` an Ethernet header comes in their place. Frames too short for it,
-//! and encrypted ones, are dropped.
+//! The 802.11 and LLC headers go, and with `ETHER` an Ethernet header comes in their place. Frames
+//! too short for it, and encrypted ones, are dropped.
 //!
 //! # Example
 //! ```click

@@ -1,9 +1,9 @@
 //! Removes duplicate 802.11 frames.
 //!
 //! # What it does
-//! A frame that its sender marks as sent again, with the number of the last one of that sender (and, of fragments, of
-//! one no later), is dropped. Frames to groups, control frames and those shorter than a header pass. Of at most
-//! [`MOST`] senders the number is known.
+//! A frame that its sender marks as sent again, with the number of the last one of that sender
+//! (and, of fragments, of one no later), is dropped. Frames to groups, control frames and those
+//! shorter than a header pass. Of at most [`MOST`] senders the number is known.
 //!
 //! # Handlers
 //! - `dupes`: frames that were dropped since they came before

@@ -1,8 +1,8 @@
 //! Converts Ethernet frames to 802.11 data frames.
 //!
 //! # What it does
-//! The Ethernet header goes, and an 802.11 header and that of LLC come in its place. Frames shorter than an Ethernet
-//! header are dropped.
+//! The Ethernet header goes, and an 802.11 header and that of LLC come in its place. Frames shorter
+//! than an Ethernet header are dropped.
 //!
 //! # Handlers
 //! - `mode`: between whom frames are
@@ -10,7 +10,8 @@
 //!
 //! # Example
 //! ```click
-//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(2) -> ExtraEncap -> Queue -> ToDevice(wlan0)
+//! FromDevice(eth0) -> WifiEncap(1, 2:0:0:0:0:1) -> SetTXRate(2) -> ExtraEncap -> Queue
+//!     -> ToDevice(wlan0)
 //! ```
 
 use super::shared::wifi::{self, LLC};
@@ -34,9 +35,19 @@ pub static ENTRY: Entry = Entry::new("WifiEncap", "converts Ethernet frames to 8
 })
 .references(&["IEEE 802.11-2020, §9.3.2", "IEEE 802.2"])
 .params(&[
-    mandatory("MODE", UINT, "between whom: 0 stations, 1 a station and its access point, 2 that and a station, 3 access points"),
+    mandatory(
+        "MODE",
+        UINT,
+        "between whom: 0 stations, 1 a station and its access point, \
+         2 that and a station, 3 access points",
+    ),
     positional("BSSID", Kind::Ether, "", "the access point's address"),
-    keyword("WIRELESS_INFO", Kind::Element, "", "the `WirelessInfo` that knows it instead"),
+    keyword(
+        "WIRELESS_INFO",
+        Kind::Element,
+        "",
+        "the `WirelessInfo` that knows it instead",
+    ),
     flag("DEBUG", "false", "has no effect"),
 ])
 .ops("parse(14); deparse(32); work(60)");

@@ -1,8 +1,8 @@
 //! Numbers 802.11 frames.
 //!
 //! # What it does
-//! Each frame gets the next number, and the annotation tells the driver to leave it. Frames too short for it pass as
-//! they are.
+//! Each frame gets the next number, and the annotation tells the driver to leave it. Frames too
+//! short for it pass as they are.
 //!
 //! # Handlers
 //! - `seq`: the next number
@@ -11,7 +11,8 @@
 //!
 //! # Example
 //! ```click
-//! FromDevice(eth0) -> WifiEncap(0, 0:0:0:0:0:0) -> WifiSeq -> SetTXRate(2) -> ExtraEncap -> Queue -> ToDevice(wlan0)
+//! FromDevice(eth0) -> WifiEncap(0, 0:0:0:0:0:0) -> WifiSeq -> SetTXRate(2) -> ExtraEncap
+//!     -> Queue -> ToDevice(wlan0)
 //! ```
 
 use super::shared::wifi::{self, HAS_SEQUENCE};

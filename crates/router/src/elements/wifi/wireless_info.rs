@@ -1,8 +1,8 @@
 //! Holds what stations and access points of one 802.11 network know of it.
 //!
 //! # What it does
-//! It has no ports. Elements that name it by `WIRELESS_INFO` ask it for the network's name, its access point, the
-//! channel and the time between beacons.
+//! It has no ports. Elements that name it by `WIRELESS_INFO` ask it for the network's name, its
+//! access point, the channel and the time between beacons.
 //!
 //! # Handlers
 //! - `ssid`, `bssid`, `channel`, `interval`, `wep`: what is known

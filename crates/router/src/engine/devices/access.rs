@@ -9,8 +9,8 @@ use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
 
 impl Ctx {
-    /// Wishes for a device. Wishes for one name are one device, unless each names another method; options of
-    /// the first that gives them hold.
+    /// Wishes for a device. Wishes for one name are one device, unless each names another method;
+    /// options of the first that gives them hold.
     pub fn want_device(&mut self, wish: DeviceRequest) -> DeviceId {
         let same = |other: &DeviceRequest| {
             let methods = [&other.method, &wish.method];
@@ -47,7 +47,8 @@ impl Ctx {
         id
     }
 
-    /// Opens a device that was wished for, where it is not open; the text of a refusal says what would mend it.
+    /// Opens a device that was wished for, where it is not open; the text of a refusal says what
+    /// would mend it.
     pub fn open_wanted(&mut self, id: DeviceId) -> Result<(), String> {
         if self.world.devices.all[id.0].device.is_some() {
             return Ok(());

@@ -1,8 +1,8 @@
 //! Devices that elements share: `FromDevice` and `ToDevice` of one interface use one.
 //!
-//! Elements say in `prepare` what they want; wishes for one interface become one device, which the first that
-//! opens it opens for all. A device may lie in the packets' own memory, so the pool is made as large as the
-//! devices need before the first is opened, when there are no packets yet.
+//! Elements say in `prepare` what they want; wishes for one interface become one device, which the
+//! first that opens it opens for all. A device may lie in the packets' own memory, so the pool is
+//! made as large as the devices need before the first is opened, when there are no packets yet.
 
 mod access;
 

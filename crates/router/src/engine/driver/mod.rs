@@ -1,8 +1,8 @@
 //! The driver: runs tasks, timers and descriptors until something stops it.
 //!
-//! A *stop event* (`STOP true` of a source, the handler `stop`) ends the run, unless an element has made
-//! itself the driver's manager (`DriverManager`), which is then asked how to go on. In virtual time nothing
-//! sleeps: the clock jumps to the next timer.
+//! A *stop event* (`STOP true` of a source, the handler `stop`) ends the run, unless an element has
+//! made itself the driver's manager (`DriverManager`), which is then asked how to go on. In virtual
+//! time nothing sleeps: the clock jumps to the next timer.
 
 mod run;
 

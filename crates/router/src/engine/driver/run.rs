@@ -63,7 +63,8 @@ impl Ctx {
         self.driver.manager.is_some()
     }
 
-    /// This element's `run_timer` is called with the signal's number as token, negated, when it comes.
+    /// This element's `run_timer` is called with the signal's number as token, negated, when it
+    /// comes.
     pub fn watch_signal(&mut self, signal: i32) -> Result<(), String> {
         self.world
             .host
@@ -102,8 +103,8 @@ impl Ctx {
         self.run_rounds(until, u64::MAX)
     }
 
-    /// The same for so many rounds at most, each of a bounded number of tasks and timers: virtual time stands
-    /// still while a source has packets without end.
+    /// The same for so many rounds at most, each of a bounded number of tasks and timers: virtual
+    /// time stands still while a source has packets without end.
     pub fn run_rounds(&mut self, until: Option<Timestamp>, rounds: u64) -> Progress {
         self.deliver();
         for _ in 0..rounds {
@@ -173,11 +174,12 @@ impl Ctx {
         Progress::Running
     }
 
-    /// Whether virtual time may pass though tasks are scheduled: for long, none of them has done anything,
-    /// so only a later time can change that.
+    /// Whether virtual time may pass though tasks are scheduled: for long, none of them has done
+    /// anything, so only a later time can change that.
     pub(in crate::engine) fn turns_in_vain(&mut self, until: Option<Timestamp>) -> bool {
         if self.clocks.core.is_some() {
-            // With packets in the router, time alone may let one go on: a shaper's tokens come while it is asked.
+            // With packets in the router, time alone may let one go on: a shaper's tokens come
+            // while it is asked.
             let scheduled = u32::try_from(self.schedule.tasks.scheduled()).unwrap_or(u32::MAX);
             let is_long = self.driver.barren >= scheduled.saturating_mul(VAIN_TURNS);
             return is_long && self.path.pool.in_use() == 0;
@@ -307,8 +309,8 @@ impl Ctx {
             }
             Dozing::Alone => timeout_ns,
         };
-        // Without descriptors too: the host writes out what was printed. An interrupted wait shows in the
-        // signals.
+        // Without descriptors too: the host writes out what was printed. An interrupted wait shows
+        // in the signals.
         let _ = self
             .world
             .host

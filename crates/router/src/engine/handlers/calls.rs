@@ -105,8 +105,8 @@ impl Ctx {
         all
     }
 
-    /// The handler `element.name`, or the router's `name`; the element is looked for as element `from`
-    /// sees it. `#3.name` is an element by its number, from 1.
+    /// The handler `element.name`, or the router's `name`; the element is looked for as element
+    /// `from` sees it. `#3.name` is an element by its number, from 1.
     pub fn find_handler(
         &self,
         text: &str,
@@ -152,8 +152,8 @@ impl Ctx {
         })
     }
 
-    /// The handler that an element's configuration calls `text`: that of an element which `from` sees, else
-    /// its own, else the router's. It must be one to write, or one to read.
+    /// The handler that an element's configuration calls `text`: that of an element which `from`
+    /// sees, else its own, else the router's. It must be one to write, or one to read.
     pub fn find_call(
         &self,
         text: &str,
@@ -201,8 +201,8 @@ impl Ctx {
         }
     }
 
-    /// Runs `work` while `one`, the element that runs, can be reached like any other: its handlers may be
-    /// called, by itself or by those it calls.
+    /// Runs `work` while `one`, the element that runs, can be reached like any other: its handlers
+    /// may be called, by itself or by those it calls.
     pub fn within_reach<E: Element + Default, R>(
         &mut self,
         one: &mut E,
@@ -300,8 +300,8 @@ impl Ctx {
         self.write_handler(&of, &call.argument)
     }
 
-    /// As [`Ctx::call`], of the running element `me`: what the call leads others to write to `me` is written
-    /// when this returns, not when `me` has returned.
+    /// As [`Ctx::call`], of the running element `me`: what the call leads others to write to `me`
+    /// is written when this returns, not when `me` has returned.
     pub fn call_back(&mut self, me: &mut dyn Element, call: &HandlerCall) -> Result<(), String> {
         let (mut result, mine) = (self.call(call), Owner::Element(self.me));
         while let Some(at) = self

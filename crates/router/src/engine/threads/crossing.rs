@@ -1,12 +1,14 @@
 //! The way of packets from one thread to a queue of another.
 //!
-//! In the thread that pushes, a [`Portal`](super::portal::Portal) stands in the queue's place: it copies packets into parcels,
-//! which the queue's own thread takes over between two rounds of its tasks. Both hold the lock only to
-//! exchange whole lists, and emptied parcels go back to be filled again.
+//! In the thread that pushes, a [`Portal`](super::portal::Portal) stands in the queue's place: it
+//! copies packets into parcels, which the queue's own thread takes over between two rounds of its
+//! tasks. Both hold the lock only to exchange whole lists, and emptied parcels go back to be filled
+//! again.
 //!
-//! A thread may stand still for long while another runs. What is on its way then is bounded: by the room that
-//! the queue had when it was last looked at, so that the way loses nothing that the queue would have held, and
-//! by [`MOST`] where that is more. What finds no room is counted, and counts as refused by the queue.
+//! A thread may stand still for long while another runs. What is on its way then is bounded: by the
+//! room that the queue had when it was last looked at, so that the way loses nothing that the queue
+//! would have held, and by [`MOST`] where that is more. What finds no room is counted, and counts
+//! as refused by the queue.
 
 use crate::engine::ids::ElementId;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -239,8 +239,8 @@ impl Ctx {
         }
     }
 
-    /// Gives stop events to the thread of the element that manages the driver, where that is another;
-    /// says whether it did.
+    /// Gives stop events to the thread of the element that manages the driver, where that is
+    /// another; says whether it did.
     pub(in crate::engine) fn forward_stops(&mut self) -> bool {
         let Some(place) = &self.threads.place else {
             return false;
@@ -280,7 +280,8 @@ impl Ctx {
         watched
     }
 
-    /// Tells the other threads which signals elements here watch; says whether another watches `signal`.
+    /// Tells the other threads which signals elements here watch; says whether another watches
+    /// `signal`.
     pub(in crate::engine) fn publish_signals(&self, signal: i32) -> bool {
         let Some(place) = &self.threads.place else {
             return false;

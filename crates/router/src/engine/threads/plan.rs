@@ -1,9 +1,9 @@
 //! Which thread runs which element.
 //!
-//! Elements that pass packets to one another without a queue between them, or that name one another in
-//! their arguments, are one *region*, and a region runs on one thread: nothing is shared, so no element needs a lock.
-//! Regions meet in elements that take packets by push and give them by pull: such an element belongs to who
-//! pulls from it, and others' packets are carried to it.
+//! Elements that pass packets to one another without a queue between them, or that name one another
+//! in their arguments, are one *region*, and a region runs on one thread: nothing is shared, so no
+//! element needs a lock. Regions meet in elements that take packets by push and give them by pull:
+//! such an element belongs to who pulls from it, and others' packets are carried to it.
 //!
 //! ```text
 //!   thread 0                          thread 1
@@ -88,7 +88,8 @@ fn way(ties: &[Vec<ElementId>], from: ElementId, to: ElementId) -> Vec<ElementId
     way
 }
 
-/// The thread of each element. Says which elements cannot be on the threads that were asked for, and why.
+/// The thread of each element. Says which elements cannot be on the threads that were asked for,
+/// and why.
 pub(in crate::engine) fn plan(
     flat: &Flat,
     names: &ElementNames,
@@ -109,8 +110,8 @@ pub(in crate::engine) fn plan(
         for id in &region {
             seen[*id] = true;
         }
-        // A wish for a compound yields to one for an element, and one for a queue, which has no task, to one for who
-        // pulls from it.
+        // A wish for a compound yields to one for an element, and one for a queue, which has no
+        // task, to one for who pulls from it.
         let strength = |id: ElementId, wish: &Wish| (!is_store(&nodes[id]), wish.is_named);
         let wished = region.iter().filter_map(|id| {
             let wish = wishes.fixed.get(id)?;
@@ -142,7 +143,8 @@ pub(in crate::engine) fn plan(
             };
             let (one, two) = (describe(leader), describe(other));
             let text = format!(
-                "{one} on thread {home} and {two} on thread {elsewhere} {by} without a queue between them"
+                "{one} on thread {home} and {two} on thread {elsewhere} {by} without a queue \
+                 between them"
             );
             let help =
                 "threads share no elements: put a Queue between them, or give both one thread";

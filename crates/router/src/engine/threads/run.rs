@@ -12,7 +12,8 @@ use trammel_packet::timestamp::Timestamp;
 /// How long a thread that has ended waits before it looks whether others need it.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// Ends the run for all when its thread comes to an end it should not: the others must not wait for it.
+/// Ends the run for all when its thread comes to an end it should not: the others must not wait for
+/// it.
 struct Guard<'a>(&'a Team);
 
 impl Drop for Guard<'_> {

@@ -11,8 +11,8 @@ use std::io;
 use std::sync::Arc;
 
 impl Ctx {
-    /// Gives each element to a context of its thread, and keeps those contexts. Called when all elements are
-    /// configured and none is initialized.
+    /// Gives each element to a context of its thread, and keeps those contexts. Called when all
+    /// elements are configured and none is initialized.
     pub(in crate::engine) fn split(&mut self) -> io::Result<()> {
         let homes: Arc<[usize]> = self.threads.homes.clone().into();
         // Threads without elements are not started.

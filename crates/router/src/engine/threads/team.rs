@@ -1,4 +1,5 @@
-//! What threads share: letter-boxes, the manager, the end of the run; and a context's place among them.
+//! What threads share: letter-boxes, the manager, the end of the run; and a context's place among
+//! them.
 
 use super::crossing::Crossing;
 use crate::engine::handler::Handler;

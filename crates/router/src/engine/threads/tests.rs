@@ -121,7 +121,8 @@ fn handlers_of_other_threads_are_read_and_written_while_they_run() {
     let mut run = loaded(
         "StaticThreadSched(s 1);
          s :: InfiniteSource -> c :: Counter -> Discard;
-         Script(label again, wait 1ms, goto again $(eq $(c.count) 0), write s.active false, write c.reset,
+         Script(label again, wait 1ms, goto again $(eq $(c.count) 0), write s.active false, \
+         write c.reset,
                 print \"$(c.count) $(s.home_thread)\", stop)",
         2,
     );
@@ -215,7 +216,8 @@ fn virtual_time_runs_one_thread_that_knows_the_homes() {
 fn a_queue_goes_with_who_pulls_from_it() {
     let mut run = loaded(
         "StaticThreadSched(c 1);
-         c :: { s :: InfiniteSource(LIMIT 10) -> q :: Queue -> d :: Discard; StaticThreadSched(d 0) };
+         c :: { s :: InfiniteSource(LIMIT 10) -> q :: Queue -> d :: Discard; \
+         StaticThreadSched(d 0) };
          Script(label again, wait 1ms, goto again $(lt $(c/d.count) 10), stop)",
         2,
     );

@@ -19,6 +19,7 @@ pub struct Wishes {
     pub threads: usize,
     /// The last wish for each element.
     pub fixed: BTreeMap<ElementId, Wish>,
-    /// Regions without a wish go to the thread that has the fewest elements, rather than to the first.
+    /// Regions without a wish go to the thread that has the fewest elements, rather than to the
+    /// first.
     pub is_balanced: bool,
 }

@@ -198,7 +198,8 @@ impl Parser<'_> {
         Some((written, false))
     }
 
-    /// Within a compound or group a chain may begin and end with an arrow: `input` or `output` is meant.
+    /// Within a compound or group a chain may begin and end with an arrow: `input` or `output` is
+    /// meant.
     fn implied(
         &mut self,
         block: &Block,
@@ -368,7 +369,8 @@ impl Parser<'_> {
     }
 }
 
-/// A port number: decimal, `0x` hexadecimal, `0b` binary or `0` octal; one `_` may stand between digits.
+/// A port number: decimal, `0x` hexadecimal, `0b` binary or `0` octal; one `_` may stand between
+/// digits.
 fn integer(text: &str) -> Option<usize> {
     let lower = text.to_ascii_lowercase();
     let (digits, base) = match (lower.strip_prefix("0x"), lower.strip_prefix("0b")) {

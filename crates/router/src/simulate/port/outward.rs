@@ -150,7 +150,8 @@ impl Outward {
                 None => now,
             };
             frame.first_out = self.link_free.max(ready);
-            // The link is free again a preamble and a gap after the last bit; they count with the frame.
+            // The link is free again a preamble and a gap after the last bit; they count with the
+            // frame.
             frame.last_out = frame.first_out + self.link.of(frame.bytes as usize);
             self.link_free = frame.last_out;
             if let (Some(departures), Some(bytes)) = (&mut self.departures, frames.next()) {

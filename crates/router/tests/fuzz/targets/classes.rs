@@ -1,4 +1,5 @@
-//! A declaration for every class of the table that takes or gives packets: arguments that suit it, and a graph around it.
+//! A declaration for every class of the table that takes or gives packets: arguments that suit it,
+//! and a graph around it.
 
 use super::input::Input;
 use super::small;
@@ -11,7 +12,8 @@ use trammel_router::graph::ports::Ports;
 use trammel_router::lang;
 use trammel_router::{BuiltIn, load};
 
-/// Arguments of classes whose form no table tells; further rows of a class are further ways to use it.
+/// Arguments of classes whose form no table tells; further rows of a class are further ways to use
+/// it.
 const ARGUMENTS: &[(&str, &str)] = &[
     ("AggregateFilter", "1 7 9-12, deny 13, allow all"),
     ("AggregateIP", "ip src{4:28}"),
@@ -173,8 +175,8 @@ const COMPANIONS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Classes that are in no graph of their own: a machine in memory has no sockets and no kernel, mappers have
-/// no ports and stand among the companions, `Error` never runs.
+/// Classes that are in no graph of their own: a machine in memory has no sockets and no kernel,
+/// mappers have no ports and stand among the companions, `Error` never runs.
 #[cfg(test)]
 const NOT_ALONE: &[&str] = &[
     "Error",

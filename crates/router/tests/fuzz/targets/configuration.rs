@@ -1,5 +1,5 @@
-//! Any text is a configuration that runs for a while or is refused with reasons: no panic, no hang, and no
-//! more memory than it may have; and when it has run, no packet is lost.
+//! Any text is a configuration that runs for a while or is refused with reasons: no panic, no hang,
+//! and no more memory than it may have; and when it has run, no packet is lost.
 
 use super::small;
 use trammel_packet::timestamp::Timestamp;

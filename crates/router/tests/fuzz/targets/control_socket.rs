@@ -1,10 +1,11 @@
-//! Whatever a control connection sends, in whatever pieces: every request is found or refused, input and
-//! replies are bounded, and the same bytes in one piece are the same requests.
+//! Whatever a control connection sends, in whatever pieces: every request is found or refused,
+//! input and replies are bounded, and the same bytes in one piece are the same requests.
 
 use super::input::Input;
 use trammel_router::control::protocol::{MOST_BYTES, Request, Session};
 
-/// More than all replies to wrong requests of so few bytes are: `HELP` gives the most for its bytes.
+/// More than all replies to wrong requests of so few bytes are: `HELP` gives the most for its
+/// bytes.
 const REPLY_BYTES_A_BYTE: usize = 256;
 
 fn requests(pieces: &[&[u8]]) -> (Vec<Request>, Session) {

@@ -1,7 +1,9 @@
-//! Every class, whatever packets come: none is too short, no length is believed, and every packet is given back.
+//! Every class, whatever packets come: none is too short, no length is believed, and every packet
+//! is given back.
 //!
-//! The first bytes choose a class, the graph around it and optional arguments; the rest is packets: well
-//! formed ones of a template with bytes overwritten, or arbitrary bytes; their marks and annotations.
+//! The first bytes choose a class, the graph around it and optional arguments; the rest is packets:
+//! well formed ones of a template with bytes overwritten, or arbitrary bytes; their marks and
+//! annotations.
 
 use super::classes;
 use super::input::Input;
@@ -14,7 +16,8 @@ use trammel_router::engine::handlers::Owner;
 
 /// Packets of one input.
 const MOST_PACKETS: usize = 64;
-/// Rounds of tasks each time that time passes, and at the end: a source without end fills every one of them.
+/// Rounds of tasks each time that time passes, and at the end: a source without end fills every one
+/// of them.
 const ROUNDS: u64 = 2;
 const LAST_ROUNDS: u64 = 10;
 
@@ -64,7 +67,8 @@ fn dress(packet: &mut Packet, input: &mut Input<'_>) {
         packet
             .annotations_mut()
             .copy_from_slice(&input.bytes::<SIZE>());
-        // Who expands packets that stand for several makes as many as are said: no more than a moment's.
+        // Who expands packets that stand for several makes as many as are said: no more than a
+        // moment's.
         let several = packet.anno_u32(EXTRA_PACKETS) % 256;
         packet.set_anno_u32(EXTRA_PACKETS, several);
     }

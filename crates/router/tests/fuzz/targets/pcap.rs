@@ -1,5 +1,5 @@
-//! Whatever a capture holds — pcap, pcapng, gzip — it is read or refused, and what was read can be written
-//! and read again.
+//! Whatever a capture holds — pcap, pcapng, gzip — it is read or refused, and what was read can be
+//! written and read again.
 
 use std::io::{Cursor, Write};
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,5 @@
-//! Whatever a summary dump holds, text or binary, it is read to its end; every packet of it can be written by
-//! every field, and no packet is lost.
+//! Whatever a summary dump holds, text or binary, it is read to its end; every packet of it can be
+//! written by every field, and no packet is lost.
 
 use super::input::Input;
 use trammel_packet::pool::Pool;

@@ -1,6 +1,7 @@
 //! Who numbers aggregates tells who listens when one ends, so that nobody remembers what is over.
 //!
-//! `AggregateIPFlows` and `AggregateIPAddrPair` tell; an element with the argument `NOTIFIER` listens.
+//! `AggregateIPFlows` and `AggregateIPAddrPair` tell; an element with the argument `NOTIFIER`
+//! listens.
 
 use crate::args::{Args, Kind, Param, keyword};
 use crate::diagnostic::Diagnostics;
@@ -34,10 +35,12 @@ pub(crate) fn notifier(setup: &Setup, args: &Args) -> Result<Option<ElementId>, 
     )))
 }
 
-/// Entries of a node of the standard library's ordered map, on average: it has place for 11, and is at least half full.
+/// Entries of a node of the standard library's ordered map, on average: it has place for 11, and is
+/// at least half full.
 const FANOUT: f64 = 8.0;
 
-/// What an ordered map of so many entries of `entry_bytes` each is to a look-up: the levels that it goes down by, and its bytes.
+/// What an ordered map of so many entries of `entry_bytes` each is to a look-up: the levels that it
+/// goes down by, and its bytes.
 pub(crate) fn tree(entries: usize, entry_bytes: usize) -> Vec<(&'static str, f64)> {
     let entries = entries as f64;
     let levels = 1.0 + entries.max(1.0).log(FANOUT).floor();

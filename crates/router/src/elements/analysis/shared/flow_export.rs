@@ -1,8 +1,8 @@
 //! Messages that tell a collector of flows: NetFlow version 9 (RFC 3954) and IPFIX (RFC 7011).
 //!
-//! Both are a header and sets: a set of templates says which fields a record has, sets of data hold records.
-//! A table of fields makes templates and records alike; the two formats differ in header, numbers of sets and
-//! the way in which times are told.
+//! Both are a header and sets: a set of templates says which fields a record has, sets of data hold
+//! records. A table of fields makes templates and records alike; the two formats differ in header,
+//! numbers of sets and the way in which times are told.
 
 use std::net::IpAddr;
 use trammel_packet::headers::flow::Flow;
@@ -57,7 +57,8 @@ pub(crate) enum Format {
 
 type Write = fn(&Record, Timestamp, &mut Vec<u8>);
 
-/// A field of a record: its number, its bytes, and what writes them, given when the exporter started.
+/// A field of a record: its number, its bytes, and what writes them, given when the exporter
+/// started.
 struct Field {
     id: u16,
     len: u16,
@@ -199,8 +200,8 @@ impl Exporter {
         self.close(set);
     }
 
-    /// Makes a message of as many of the `records` from the first on as it has room for, at least one, and of
-    /// the templates if asked. Gives how many, and the message.
+    /// Makes a message of as many of the `records` from the first on as it has room for, at least
+    /// one, and of the templates if asked. Gives how many, and the message.
     pub(crate) fn make(
         &mut self,
         now: Timestamp,

@@ -1,4 +1,5 @@
-//! A field of an IP packet by name or place: `ip src/8`, `tcp[13]`, `transp[0:2] & 0xFF0`, `ip{96-103}`.
+//! A field of an IP packet by name or place: `ip src/8`, `tcp[13]`, `transp[0:2] & 0xFF0`,
+//! `ip{96-103}`.
 //!
 //! ```text
 //! field    = header [name] [place] ["/" bits] ["&" mask]        a name, a place or both
@@ -22,8 +23,8 @@ const TRANSPORT: u16 = 258;
 /// Fields of what TCP or UDP carry.
 const PAYLOAD: u16 = 259;
 
-/// Header, name, first bit and bits of each field that has a name; of two names for one, the first is the
-/// one to print.
+/// Header, name, first bit and bits of each field that has a name; of two names for one, the first
+/// is the one to print.
 const NAMED: &[(u16, &str, u32, u32)] = &[
     (IP, "vers", 0, 4),
     (IP, "hl", 4, 4),
@@ -264,7 +265,8 @@ impl IpField {
         format!("{header}{}", place(first, bits))
     }
 
-    /// Where the header lies in a packet whose network header is marked; none where the packet has none.
+    /// Where the header lies in a packet whose network header is marked; none where the packet has
+    /// none.
     pub(crate) fn offset(&self, packet: &Packet) -> Option<usize> {
         let network = usize::try_from(packet.network_header_at()?).ok()?;
         if self.header == IP {

@@ -1,9 +1,9 @@
 //! Rates by address: of the 256 networks of the first byte, and within a busy one of its parts.
 //!
-//! A counter has two rates, of packets from its addresses and of packets to them. Where one of them comes to
-//! the threshold, a level of 256 counters for the next byte opens below; the counter goes on counting all that
-//! is below it. Once a second levels are closed, the oldest or the youngest first, while the rates of
-//! what they belong to have fallen to about an eighth of the threshold.
+//! A counter has two rates, of packets from its addresses and of packets to them. Where one of them
+//! comes to the threshold, a level of 256 counters for the next byte opens below; the counter goes
+//! on counting all that is below it. Once a second levels are closed, the oldest or the youngest
+//! first, while the rates of what they belong to have fallen to about an eighth of the threshold.
 
 use crate::rates::rate::Rate;
 use std::collections::BTreeMap;
@@ -112,8 +112,9 @@ impl RateTree {
             .is_none_or(|bound| self.memory() + bytes <= bound)
     }
 
-    /// Counts a packet of `amount`; with `sample` not, it is only looked up. The rates from and to the smallest
-    /// network around `address` that is watched; none where there is no memory to watch it.
+    /// Counts a packet of `amount`; with `sample` not, it is only looked up. The rates from and to
+    /// the smallest network around `address` that is watched; none where there is no memory to
+    /// watch it.
     pub(crate) fn count(
         &mut self,
         address: [u8; 4],
@@ -207,7 +208,8 @@ impl RateTree {
         }
     }
 
-    /// Closes levels of what is below `threshold`, from the oldest or the youngest on, until enough is free.
+    /// Closes levels of what is below `threshold`, from the oldest or the youngest on, until enough
+    /// is free.
     fn fold(&mut self, threshold: i64, now: Timestamp, oldest_first: bool) {
         let enough = self
             .memory_bound

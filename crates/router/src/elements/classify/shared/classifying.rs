@@ -1,5 +1,5 @@
-//! What elements that send packets by rules have in common: one run of the program a packet, and whole
-//! batches passed on where all take one output.
+//! What elements that send packets by rules have in common: one run of the program a packet, and
+//! whole batches passed on where all take one output.
 
 use crate::args::{Kind, Need, Param, param};
 use crate::classify::Program;

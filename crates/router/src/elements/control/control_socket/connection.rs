@@ -112,7 +112,8 @@ impl Connection {
     }
 }
 
-/// Closes the connection that has been silent for longest; whether there is one that has been for long.
+/// Closes the connection that has been silent for longest; whether there is one that has been for
+/// long.
 pub(super) fn make_room(ctx: &mut Ctx, all: &mut Vec<Connection>, now: Timestamp) -> bool {
     let numbered = all.iter().enumerate();
     let Some((at, longest)) = numbered.min_by_key(|(_, one)| one.heard) else {

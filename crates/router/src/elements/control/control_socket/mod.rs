@@ -1,14 +1,16 @@
 //! Lets external programs read and write handlers, by a TCP or UNIX socket.
 //!
 //! # What it does
-//! Speaks Click's ControlSocket protocol, version 1.3. It listens on this machine's own address only, unless
-//! `LOCALHOST` is false; the socket of a file is for its owner alone. A port `7777+` is the first free one from 7777 on; the handler `port` tells which.
-//! Connections outlive the replacement of the configuration.
+//! Speaks Click's ControlSocket protocol, version 1.3. It listens on this machine's own address
+//! only, unless `LOCALHOST` is false; the socket of a file is for its owner alone. A port `7777+`
+//! is the first free one from 7777 on; the handler `port` tells which. Connections outlive the
+//! replacement of the configuration.
 //!
-//! Every user of the machine can connect to a TCP port. With `KEY` a connection must prove first that it holds the key:
-//! `AUTH` is answered with a nonce, and `AUTH PROOF` proves, where the proof is the HMAC-SHA-256 of the nonce's text under the
-//! key, in hexadecimal. A request of a browser ends the connection. Files that a request names, as `write_file` does, lie
-//! in the folder that the command line gives with `--control-folder`; without it they are refused.
+//! Every user of the machine can connect to a TCP port. With `KEY` a connection must prove first
+//! that it holds the key: `AUTH` is answered with a nonce, and `AUTH PROOF` proves, where the proof
+//! is the HMAC-SHA-256 of the nonce's text under the key, in hexadecimal. A request of a browser
+//! ends the connection. Files that a request names, as `write_file` does, lie in the folder that
+//! the command line gives with `--control-folder`; without it they are refused.
 //!
 //! # Example
 //! ```click
@@ -77,7 +79,8 @@ pub static ENTRY: Entry = Entry::new(
     ),
 ]);
 
-/// The timer that tries again to listen, and the one that goes on with what came before a replacement.
+/// The timer that tries again to listen, and the one that goes on with what came before a
+/// replacement.
 const RETRY: u32 = 0;
 const GO_ON: u32 = 1;
 /// The timer after which connections are accepted again.

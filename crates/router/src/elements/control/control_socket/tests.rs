@@ -41,7 +41,8 @@ fn handlers_are_read_written_and_checked() {
         ("read stop", "530 Handler 'stop' write-only"),
         (
             "readdata s.switch 1\nx",
-            "590-Read handler 's.switch' error:\r\n590 read handler 's.switch' does not take parameters",
+            "590-Read handler 's.switch' error:\r\n590 read handler 's.switch' does not take \
+             parameters",
         ),
         ("read p.cat /etc/passwd", "511 No handler named 'p.cat'"),
         ("checkread s.switch", "200 Read handler 's.switch' OK"),

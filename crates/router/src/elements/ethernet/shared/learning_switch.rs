@@ -1,4 +1,5 @@
-//! Which port of a switch an Ethernet address was last seen at: backward learning (IEEE 802.1D, §7.8).
+//! Which port of a switch an Ethernet address was last seen at: backward learning (IEEE 802.1D,
+//! §7.8).
 
 use crate::args::addresses::EtherAddress;
 use crate::args::times::parse_seconds_in;
@@ -64,7 +65,8 @@ pub(crate) struct Switch {
 }
 
 impl Switch {
-    /// Takes the arguments of one with so many inputs. A switch that `listens` has one more output than it has inputs.
+    /// Takes the arguments of one with so many inputs. A switch that `listens` has one more output
+    /// than it has inputs.
     pub(crate) fn configure(
         &mut self,
         args: &Args,
@@ -140,7 +142,8 @@ impl Switch {
         (!seen.is_free() && now < until).then(|| seen.port())
     }
 
-    /// Asks for the places of a batch's addresses, so that they come while the packets before are forwarded.
+    /// Asks for the places of a batch's addresses, so that they come while the packets before are
+    /// forwarded.
     fn prefetch(&self, pool: &Pool, batch: &Packets) {
         if self.places.len() * size_of::<Seen>() <= NEAR {
             return;

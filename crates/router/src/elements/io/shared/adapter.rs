@@ -1,7 +1,8 @@
 //! A class whose work another class does: its arguments are put into the other's words.
 //!
-//! Devices of other routers' making (`PollDevice`, `FromDPDKDevice`) are the same to a configuration as `FromDevice`
-//! and `ToDevice`; what their arguments say of buffers and queues of their own means nothing here, and is told.
+//! Devices of other routers' making (`PollDevice`, `FromDPDKDevice`) are the same to a
+//! configuration as `FromDevice` and `ToDevice`; what their arguments say of buffers and queues of
+//! their own means nothing here, and is told.
 
 use crate::args::Args;
 use crate::diagnostic::Diagnostics;

@@ -5,9 +5,9 @@ use std::path::Path;
 /// Said where there is no such method.
 pub(crate) const BAD_METHOD: &str = "bad METHOD: expected afxdp, afpacket, tap, tun, ring or pcap";
 
-/// What `METHOD word` of `device` asks of the machine. Click's own words mean the packet socket, which is what
-/// they were, but a capture file is read and written whatever word says so. Nothing where there is no such
-/// method.
+/// What `METHOD word` of `device` asks of the machine. Click's own words mean the packet socket,
+/// which is what they were, but a capture file is read and written whatever word says so. Nothing
+/// where there is no such method.
 pub(crate) fn device_method(word: &str, device: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
         "" | "pcap" if is_capture(device) => "pcap",

@@ -1,4 +1,5 @@
-//! What the elements of DPDK devices have in common: which interface a port is, and which arguments mean something.
+//! What the elements of DPDK devices have in common: which interface a port is, and which arguments
+//! mean something.
 
 use super::adapter::ALLOW_NONEXISTENT;
 use crate::args::kinds::INT;

@@ -1,4 +1,5 @@
-//! What `KernelTun`, `KernelTap`, `FromHost` and `ToHost` share: a TUN or TAP interface and the ways to and from it.
+//! What `KernelTun`, `KernelTap`, `FromHost` and `ToHost` share: a TUN or TAP interface and the
+//! ways to and from it.
 
 use super::link_header::{ip_offset, mark_ip};
 use crate::args::kinds::{INT, UINT};

@@ -1,9 +1,10 @@
 //! What the kernel's table of routes means to a router that has some of the kernel's interfaces.
 //!
-//! A network has one entry: where packets to it go, or that they are dropped. It is never left out, since the route of a
-//! larger network would have its packets otherwise. Of several routes to one network that of the lowest metric counts, and of
-//! equal ones the first, as in `fib_table_lookup` of Linux; one whose interfaces are all down is passed over. Routes of the table of
-//! local addresses come before all others, whatever their networks.
+//! A network has one entry: where packets to it go, or that they are dropped. It is never left out,
+//! since the route of a larger network would have its packets otherwise. Of several routes to one
+//! network that of the lowest metric counts, and of equal ones the first, as in `fib_table_lookup`
+//! of Linux; one whose interfaces are all down is passed over. Routes of the table of local
+//! addresses come before all others, whatever their networks.
 
 use crate::host::{KernelEvent, RouteKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +25,8 @@ pub(crate) enum Way {
     Local,
     /// Nowhere: the kernel refuses them.
     Refused,
-    /// They would go by an interface that this router does not have, or by a router with an IPv6 address.
+    /// They would go by an interface that this router does not have, or by a router with an IPv6
+    /// address.
     Elsewhere,
 }
 
@@ -69,7 +71,8 @@ impl KernelRoutes {
         self.is_complete
     }
 
-    /// Whether something was told since the last call that leaves in doubt how the kernel's routes are.
+    /// Whether something was told since the last call that leaves in doubt how the kernel's routes
+    /// are.
     pub(crate) fn take_unsettled(&mut self) -> bool {
         std::mem::take(&mut self.is_unsettled)
     }
@@ -148,7 +151,8 @@ impl KernelRoutes {
         }
     }
 
-    /// Where the packets of a route go; none where it is passed over. And whether they would be shared among several ways.
+    /// Where the packets of a route go; none where it is passed over. And whether they would be
+    /// shared among several ways.
     fn way(&self, route: &Route) -> Option<(Way, bool)> {
         if route.kind != RouteKind::Unicast {
             return Some((Way::Refused, false));
@@ -168,8 +172,8 @@ impl KernelRoutes {
         Some((ours.next().unwrap_or(Way::Elsewhere), route.hops.len() > 1))
     }
 
-    /// Where the packets to each network go. `shared` gets the networks of which the kernel shares packets among several ways,
-    /// where the first of these stands for all.
+    /// Where the packets to each network go. `shared` gets the networks of which the kernel shares
+    /// packets among several ways, where the first of these stands for all.
     pub(crate) fn ways(
         &self,
         with_local: bool,

@@ -5,8 +5,8 @@ use trammel_packet::packet::Packet;
 const ETHER_BYTES: usize = 14;
 const TAG_BYTES: usize = 4;
 
-/// Where the IP header begins in a frame, with VLAN tags passed by; `has_link` says whether there is an Ethernet
-/// header before it. Nothing where it holds no IP packet.
+/// Where the IP header begins in a frame, with VLAN tags passed by; `has_link` says whether there
+/// is an Ethernet header before it. Nothing where it holds no IP packet.
 pub(crate) fn ip_offset(frame: &[u8], has_link: bool) -> Option<usize> {
     let mut at = 0;
     if has_link {

@@ -1,4 +1,5 @@
-//! What the classes that speak by sockets share: an element whose configuration is a [`SocketTransport`].
+//! What the classes that speak by sockets share: an element whose configuration is a
+//! [`SocketTransport`].
 
 use super::socket_transport::SocketTransport;
 use crate::args::kinds::UINT;

@@ -1,4 +1,5 @@
-//! What the elements that speak by sockets share: packets from a socket, packets to it, and waiting for both.
+//! What the elements that speak by sockets share: packets from a socket, packets to it, and waiting
+//! for both.
 
 use super::link_header::mark_ip;
 use crate::engine::notify::Signal;
@@ -35,7 +36,8 @@ pub struct SocketTransport {
     pub is_stream: bool,
     /// Whether what comes are IP packets; their headers are marked, and what is none is dropped.
     pub is_ip: bool,
-    /// The tables of routes of those who may speak and of those who may not, where the first has no route.
+    /// The tables of routes of those who may speak and of those who may not, where the first has no
+    /// route.
     pub tables: [Option<ElementId>; 2],
     listener: Option<Box<dyn Socket>>,
     active: Option<Box<dyn Socket>>,
@@ -127,7 +129,8 @@ impl SocketTransport {
         }
     }
 
-    /// Whether whoever has the address may speak: whom the first table has a route to, or the second has none.
+    /// Whether whoever has the address may speak: whom the first table has a route to, or the
+    /// second has none.
     fn allows(&self, ctx: &mut Ctx, from: &str) -> bool {
         if !self.request.listen {
             return true;
@@ -301,8 +304,8 @@ impl SocketTransport {
         }
     }
 
-    /// Sends what is pushed. What a full socket has no room for waits up to a batch; the rest is lost, since
-    /// the router does not stop for it.
+    /// Sends what is pushed. What a full socket has no room for waits up to a batch; the rest is
+    /// lost, since the router does not stop for it.
     pub fn push(&mut self, ctx: &mut Ctx, mut batch: Batch) {
         let room = self.waiting.room();
         batch.drain_front(room, |packet| self.waiting.push(packet));

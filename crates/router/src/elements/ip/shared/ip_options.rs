@@ -13,8 +13,8 @@ pub(crate) fn milliseconds_of_day(now: Timestamp) -> u32 {
     (now.0.rem_euclid(DAY_NS) / 1_000_000) as u32
 }
 
-/// The options of a header, in order, as places from its start; one that is not well formed ends them and
-/// its place is the error.
+/// The options of a header, in order, as places from its start; one that is not well formed ends
+/// them and its place is the error.
 pub(crate) fn places(
     header: &[u8],
 ) -> impl Iterator<Item = Result<std::ops::Range<usize>, usize>> + '_ {
@@ -37,9 +37,9 @@ pub(crate) fn places(
     })
 }
 
-/// Writes what a router writes into the options of the header at the front of `network`: `address` is the
-/// one to record, `own` are those whose timestamps are this router's. An error is the place of what is wrong
-/// in the header, which is then left as it was.
+/// Writes what a router writes into the options of the header at the front of `network`: `address`
+/// is the one to record, `own` are those whose timestamps are this router's. An error is the place
+/// of what is wrong in the header, which is then left as it was.
 #[cold]
 pub(crate) fn record(
     network: &mut [u8],

@@ -20,8 +20,8 @@ fn long(data: &[u8], at: usize) -> u32 {
     u32::from(word(data, at)) << 16 | u32::from(word(data, at + 2))
 }
 
-/// Writes what the header `ip` and the transport header behind it say; `in_order` writes numbers of echoes
-/// in the network's order.
+/// Writes what the header `ip` and the transport header behind it say; `in_order` writes numbers of
+/// echoes in the network's order.
 pub(crate) fn write(out: &mut String, packet: &Packet, ip: &Ipv4, in_order: bool) -> fmt::Result {
     let total = usize::from(ip.total_length.get());
     let payload = total.saturating_sub(ip.header_len());

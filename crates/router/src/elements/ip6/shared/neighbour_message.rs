@@ -1,6 +1,7 @@
 //! Solicitations and advertisements of neighbours, as whole frames (RFC 4861, §4.3, §4.4, §7.1).
 //!
-//! Both have one shape: Ethernet, IPv6, a message that names a target, and an option with a link address.
+//! Both have one shape: Ethernet, IPv6, a message that names a target, and an option with a link
+//! address.
 
 use crate::headers::ip6_packet;
 use trammel_packet::headers::U16;

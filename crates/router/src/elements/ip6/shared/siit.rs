@@ -1,14 +1,15 @@
 //! IPv6 packets as IPv4 packets and back, without state (RFC 7915).
 //!
 //! ```text
-//!   IPv6: traffic class  payload length  next header  hop limit  source        destination
-//!   IPv4: type of service  total length    protocol     time to live  its last 32 bits  its last 32 bits
+//!   IPv6: traffic class    payload length  next header  hop limit     source and destination
+//!   IPv4: type of service  total length    protocol     time to live  the last 32 bits of each
 //! ```
 //!
-//! Extension headers for routers and hosts on the way are left out, a fragment header becomes the fields of IPv4 and
-//! back, ICMP messages change their types, and within errors the packet that they quote is translated too. The
-//! checksums of TCP and UDP are updated by what the addresses change, so that a wrong one stays wrong. The time to
-//! live stays: elements such as `DecIPTTL` count hops.
+//! Extension headers for routers and hosts on the way are left out, a fragment header becomes the
+//! fields of IPv4 and back, ICMP messages change their types, and within errors the packet that
+//! they quote is translated too. The checksums of TCP and UDP are updated by what the addresses
+//! change, so that a wrong one stays wrong. The time to live stays: elements such as `DecIPTTL`
+//! count hops.
 //!
 //! What has no counterpart (neighbour discovery, router alerts) is refused.
 
@@ -196,7 +197,8 @@ fn update(number: u8, payload: &mut [u8], before: Sum, after: Sum) {
     if number == protocol::UDP && old == 0 {
         return;
     }
-    // RFC 1624: the complement of the sum of the complement of what was, less what went, plus what came.
+    // RFC 1624: the complement of the sum of the complement of what was, less what went, plus what
+    // came.
     let sum = Sum::ZERO
         .u16(!old)
         .u16(!before.fold())
@@ -283,7 +285,8 @@ fn icmp_to_v6(
     Some(all)
 }
 
-/// Fields of one header by their first and last bytes, each with its place in the other (RFC 7915, figures 6 and 3).
+/// Fields of one header by their first and last bytes, each with its place in the other (RFC 7915,
+/// figures 6 and 3).
 type Pointers = [(u32, u32, u32)];
 const TO_V4: [(u32, u32, u32); 7] = [
     (0, 0, 0),
@@ -417,13 +420,18 @@ mod tests {
         }
 
         #[test]
-        fn a_right_checksum_stays_right(payload in proptest::collection::vec(any::<u8>(), 0..64), a: [u8; 4], b: [u8; 4]) {
+        fn a_right_checksum_stays_right(
+            payload in proptest::collection::vec(any::<u8>(), 0..64),
+            a: [u8; 4],
+            b: [u8; 4],
+        ) {
             let mut four = udp(9, &payload);
             four[12..16].copy_from_slice(&a);
             four[16..20].copy_from_slice(&b);
             ipv4::set_checksum(&mut four);
             four[26..28].fill(0);
-            let sum = trammel_packet::headers::checksum::for_udp(transport_sum(&four).expect("whole"));
+            let sum = transport_sum(&four).expect("whole");
+            let sum = trammel_packet::headers::checksum::for_udp(sum);
             four[26..28].copy_from_slice(&sum.to_be_bytes());
             let six = to_v6(&four, &MAPPED).expect("it has a counterpart");
             prop_assert!(is_right_six(&six));

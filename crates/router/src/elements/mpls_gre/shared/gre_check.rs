@@ -4,8 +4,8 @@ use crate::reason::Reason;
 use trammel_packet::headers::checksum::checksum;
 use trammel_packet::headers::gre::{CHECKSUM, Gre, ROUTING, VERSION_MASK};
 
-/// Bits that RFC 2784 reserves: a packet with any of them among the first five is dropped unless it is
-/// understood; the key and the sequence number of RFC 2890 are.
+/// Bits that RFC 2784 reserves: a packet with any of them among the first five is dropped unless it
+/// is understood; the key and the sequence number of RFC 2890 are.
 const RESERVED: u16 = ROUTING | 0x0C00;
 
 /// The length of the header of a good packet.

@@ -1,7 +1,7 @@
 //! Random early detection in front of queues or behind them.
 //!
-//! The law is that of `trammel_queues::aqm::red`; the average is Click's, whose weight is a power of two and
-//! which takes a sample of an empty queue for each 20 ms that passed without a packet.
+//! The law is that of `trammel_queues::aqm::red`; the average is Click's, whose weight is a power
+//! of two and which takes a sample of an empty queue for each 20 ms that passed without a packet.
 
 use super::queue_lengths::{self, Queues};
 use crate::args::kinds::UINT;
@@ -241,7 +241,8 @@ impl Element for EarlyDrop {
     fn process(&mut self, ctx: &mut Ctx, batch: &mut Packets) {
         let now = ctx.now();
         let waiting = self.queues.length(ctx);
-        // Pushed packets that passed are as good as in the queue; pulled ones yet to come were in it.
+        // Pushed packets that passed are as good as in the queue; pulled ones yet to come were in
+        // it.
         let mut with = if self.pushes { 0 } else { batch.len() };
         batch.filter(|packet| {
             if !self.pushes {
@@ -332,8 +333,10 @@ mod tests {
     #[test]
     fn a_long_queue_is_kept_short_and_an_empty_one_left_alone() {
         let mut run = loaded(
-            "RatedSource(RATE 2000) -> r :: RED(5, 50, 0.02) -> q :: Queue(200) -> RatedUnqueue(1000)
-             -> Discard; RatedSource(RATE 100) -> e :: RED(5, 50, 0.5) -> Queue -> Unqueue -> Discard;",
+            "RatedSource(RATE 2000) -> r :: RED(5, 50, 0.02) -> q :: Queue(200) \
+             -> RatedUnqueue(1000)
+             -> Discard; RatedSource(RATE 100) -> e :: RED(5, 50, 0.5) -> Queue -> Unqueue \
+             -> Discard;",
         );
         run.run(5.0);
         let drops = number(&run.read("r.drops"));
@@ -380,7 +383,8 @@ mod tests {
     #[test]
     fn an_adaptive_one_finds_its_probability() {
         let mut run = loaded(
-            "RatedSource(RATE 1500) -> r :: AdaptiveRED(40, 0.02) -> q :: Queue(500) -> RatedUnqueue(1000)
+            "RatedSource(RATE 1500) -> r :: AdaptiveRED(40, 0.02) -> q :: Queue(500) \
+             -> RatedUnqueue(1000)
              -> Discard;",
         );
         run.run(30.0);

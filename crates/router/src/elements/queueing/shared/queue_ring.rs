@@ -6,8 +6,9 @@
 //! ```
 //!
 //! A variant says what is refused when the ring is full, when the queue tells that it is empty, and
-//! whether it tells that it has room. A lazy queue says that it is empty only after ten pulls in vain, so that
-//! one that is filled as fast as it is drained does not send its reader to sleep again and again.
+//! whether it tells that it has room. A lazy queue says that it is empty only after ten pulls in
+//! vain, so that one that is filled as fast as it is drained does not send its reader to sleep
+//! again and again.
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Param, positional};

@@ -125,7 +125,8 @@ mod tests {
         let mut run = loaded(
             "RatedSource(RATE 2000) -> m :: Meter(1000, 10000) -> a :: Counter -> Discard;
              m [1] -> b :: Counter -> Discard; m [2] -> c :: Counter -> Discard;
-             RatedSource(RATE 100, LENGTH 100) -> n :: BandwidthMeter(1MBps) -> d :: Counter -> Discard;
+             RatedSource(RATE 100, LENGTH 100) -> n :: BandwidthMeter(1MBps) -> d :: Counter \
+             -> Discard;
              n [1] -> e :: Counter -> Discard;",
         );
         run.run(0.5);

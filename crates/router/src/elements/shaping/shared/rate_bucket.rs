@@ -6,10 +6,10 @@
 //! scale = ⌊(2³² − 1) / capacity⌋          added a tick = ⌊rate · scale / 1000⌋
 //! ```
 //!
-//! so that how many packets pass in a time is to the packet what Click lets pass. `trammel_core`'s bucket
-//! does not fit: it is exact to the picosecond and counts bytes at a rate in bits, where these elements
-//! count packets too, and users compare counts with Click's, whose bucket of one packet at 100 packets/s
-//! fills in 11 ticks, not in 10.
+//! so that how many packets pass in a time is to the packet what Click lets pass. `trammel_core`'s
+//! bucket does not fit: it is exact to the picosecond and counts bytes at a rate in bits, where
+//! these elements count packets too, and users compare counts with Click's, whose bucket of one
+//! packet at 100 packets/s fills in 11 ticks, not in 10.
 
 use crate::args::kinds::UINT;
 use crate::args::{Args, Kind, Param, keyword, mandatory};
@@ -79,8 +79,8 @@ impl Default for RateBucket {
 }
 
 impl RateBucket {
-    /// Sets rate and capacity; the level remains the part of the capacity that it is. A bucket holds at
-    /// least what a tick adds.
+    /// Sets rate and capacity; the level remains the part of the capacity that it is. A bucket
+    /// holds at least what a tick adds.
     pub(crate) fn set(&mut self, rate: u32, capacity: u32) {
         let least = u64::from(rate).div_ceil(TICKS) as u32;
         self.scale = FULL / capacity.max(least).max(1);
@@ -113,8 +113,8 @@ impl RateBucket {
         Ok(())
     }
 
-    /// The rate in tokens a second as Click computes it from what a tick adds: a little too high from 1000 on,
-    /// since it rounds up by half a tick.
+    /// The rate in tokens a second as Click computes it from what a tick adds: a little too high
+    /// from 1000 on, since it rounds up by half a tick.
     pub(crate) fn rate(&self) -> u32 {
         let level = u64::from(self.per_tick) * TICKS + u64::from(self.per_tick / 2);
         u32::try_from(level / u64::from(self.scale)).unwrap_or(u32::MAX)

@@ -1,4 +1,5 @@
-//! Splitting a stream at a rate: what a token bucket lets pass leaves by output 0, the rest by output 1.
+//! Splitting a stream at a rate: what a token bucket lets pass leaves by output 0, the rest by
+//! output 1.
 
 use super::rate_bucket::{RateBucket, Unit};
 use super::rated_unqueue::rate_text;

@@ -9,7 +9,8 @@ use crate::engine::{Ctx, Element, Handler};
 use crate::rates::gap_rate::{GapRate, MAX_RATE};
 use trammel_packet::batch::Packets;
 
-/// Lets packets be pulled at a rate in packets or in bytes; a second output gives those that may not.
+/// Lets packets be pulled at a rate in packets or in bytes; a second output gives those that may
+/// not.
 #[derive(Debug)]
 pub(crate) struct Shaper {
     unit: Unit,
@@ -97,7 +98,8 @@ mod tests {
     fn pulls_pass_at_the_rate() {
         let mut run = loaded(
             "InfiniteSource -> s :: Shaper(100) -> c :: Counter -> TimedSink(1ms);
-             InfiniteSource(LENGTH 100) -> BandwidthShaper(10kBps) -> d :: Counter -> TimedSink(1ms);",
+             InfiniteSource(LENGTH 100) -> BandwidthShaper(10kBps) -> d :: Counter \
+             -> TimedSink(1ms);",
         );
         run.run(1.0);
         for counter in ["c.count", "d.count"] {

@@ -1,7 +1,8 @@
-//! What sources of test frames share: when the next one is due, the handlers, and the frames themselves.
+//! What sources of test frames share: when the next one is due, the handlers, and the frames
+//! themselves.
 //!
-//! `FastUDPSource`, `FastUDPFlows` and `FastTCPFlows` give frames that were made beforehand, at a rate and up
-//! to a limit, to whoever pulls.
+//! `FastUDPSource`, `FastUDPFlows` and `FastTCPFlows` give frames that were made beforehand, at a
+//! rate and up to a limit, to whoever pulls.
 
 use crate::args::Args;
 use crate::args::numbers::{parse_bool, parse_int, parse_uint};
@@ -198,8 +199,8 @@ pub(crate) fn length(setup: &mut Setup, wanted: u64) -> Result<usize, Diagnostic
     Ok((wanted as usize).max(SHORTEST))
 }
 
-/// A frame of `len` bytes, at least 60, with the headers of Ethernet and IPv4 that `args` tell and zeros
-/// behind them.
+/// A frame of `len` bytes, at least 60, with the headers of Ethernet and IPv4 that `args` tell and
+/// zeros behind them.
 pub(crate) fn frame(args: &Args, len: usize, protocol: u8) -> Vec<u8> {
     let mut frame = vec![0; len];
     frame[..6].copy_from_slice(&args.ether("DSTETH").0);

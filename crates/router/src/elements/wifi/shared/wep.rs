@@ -1,6 +1,8 @@
-//! WEP, as 802.11 had it first: RC4 over the payload and its checksum. It protects nobody; old networks use it.
+//! WEP, as 802.11 had it first: RC4 over the payload and its checksum. It protects nobody; old
+//! networks use it.
 //!
-//! A frame's header is followed by three bytes that change from frame to frame, which come before the secret key, and by the key's number.
+//! A frame's header is followed by three bytes that change from frame to frame, which come before
+//! the secret key, and by the key's number.
 
 use super::wifi::LEN;
 use crate::headers::crc32;
@@ -55,7 +57,8 @@ pub(crate) fn encrypt(packet: &mut Packet, key: &[u8], number: u8, changing: [u8
     rc4(&[&changing[..], key].concat(), &mut data[LEN + FRONT..]);
 }
 
-/// Decrypts the frame where it is encrypted with the key of this number; says whether its checksum was right.
+/// Decrypts the frame where it is encrypted with the key of this number; says whether its checksum
+/// was right.
 pub(crate) fn decrypt(packet: &mut Packet, key: &[u8], number: u8) -> Option<bool> {
     let data = packet.data();
     let is_ours = data.len() >= LEN + FRONT + SUM && data[1] & 0x40 != 0 && data[LEN + 3] == number;

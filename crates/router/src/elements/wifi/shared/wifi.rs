@@ -1,7 +1,8 @@
-//! Frames of IEEE 802.11 as elements see them: the header, and what a driver tells of a frame in its annotations.
+//! Frames of IEEE 802.11 as elements see them: the header, and what a driver tells of a frame in
+//! its annotations.
 //!
-//! A frame's first two bytes are its control field: version, type and subtype, then flags. Four addresses at most
-//! follow; which is whose depends on the two flags of the distribution system.
+//! A frame's first two bytes are its control field: version, type and subtype, then flags. Four
+//! addresses at most follow; which is whose depends on the two flags of the distribution system.
 
 use trammel_packet::packet::Packet;
 
@@ -12,7 +13,8 @@ const ADDRESS: usize = 6;
 /// Bytes of the LLC and SNAP headers, the last two of which are the Ethernet type.
 pub(crate) const LLC: usize = 8;
 
-/// Where what a driver tells of a frame, or is told, stands among the annotations, and how it begins.
+/// Where what a driver tells of a frame, or is told, stands among the annotations, and how it
+/// begins.
 const EXTRA_AT: usize = 16;
 const EXTRA_MAGIC: u32 = 0x0749_2001;
 /// Its bytes.
@@ -116,8 +118,8 @@ impl Header {
         (self.sequence & 15) as u8
     }
 
-    /// Bytes of the header: a fourth address between access points, a service class, and what pads it to whole words
-    /// where the driver does so.
+    /// Bytes of the header: a fourth address between access points, a service class, and what pads
+    /// it to whole words where the driver does so.
     pub(crate) fn len(self, is_padded: bool) -> usize {
         let fourth = if self.direction() == (true, true) {
             ADDRESS

@@ -1,7 +1,8 @@
-//! What stations and access points of IEEE 802.11 tell each other: management frames and their information elements, and
-//! what elements know of the network.
+//! What stations and access points of IEEE 802.11 tell each other: management frames and their
+//! information elements, and what elements know of the network.
 //!
-//! A rate stands in a byte, in units of 500 kbit/s; its highest bit says that every station of the network must know it.
+//! A rate stands in a byte, in units of 500 kbit/s; its highest bit says that every station of the
+//! network must know it.
 
 use super::wifi::{Header, LEN};
 use crate::args::addresses::EtherAddress;
@@ -157,8 +158,8 @@ pub(crate) fn put_name(frame: &mut Vec<u8>, name: &str) {
     put(frame, element::NAME, name.as_bytes());
 }
 
-/// Appends the first rates, and says which are left for [`put_more_rates`]. The lowest of the band is basic: 1 Mbit/s, or 6 Mbit/s
-/// where `is_5_ghz`.
+/// Appends the first rates, and says which are left for [`put_more_rates`]. The lowest of the band
+/// is basic: 1 Mbit/s, or 6 Mbit/s where `is_5_ghz`.
 pub(crate) fn put_rates(frame: &mut Vec<u8>, rates: &[u8], is_5_ghz: bool) -> Vec<u8> {
     let is_basic = |rate: u8| rate == 2 || is_5_ghz && rate == 12;
     let marked = |rate: &u8| rate | if is_basic(*rate) { BASIC } else { 0 };

@@ -1,9 +1,9 @@
 //! In which order flows come to the end of their time.
 //!
-//! Two heaps: flows whose time is promised, and the rest. A packet moves the end of its flow's time on,
-//! nearly always to a later one; so a heap keeps the end as it was when last looked at, which is never
-//! later than the true one, and is put right only when the flow comes to the front. A packet costs one
-//! comparison instead of a walk through the heap.
+//! Two heaps: flows whose time is promised, and the rest. A packet moves the end of its flow's time
+//! on, nearly always to a later one; so a heap keeps the end as it was when last looked at, which
+//! is never later than the true one, and is put right only when the flow comes to the front. A
+//! packet costs one comparison instead of a walk through the heap.
 
 /// Which flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Which entry of the table a flow is: open addressing with linear probing.
 //!
-//! A slot holds 32 bits of the hash and the number of an entry, so a probe that fails does not touch the
-//! flows, and growing needs no keys. At most half of the slots are in use. Removal shifts back what
-//! follows, so there are no tombstones and the time of a look-up does not grow with the table's age.
+//! A slot holds 32 bits of the hash and the number of an entry, so a probe that fails does not
+//! touch the flows, and growing needs no keys. At most half of the slots are in use. Removal shifts
+//! back what follows, so there are no tombstones and the time of a look-up does not grow with the
+//! table's age.
 
 use super::flow::FlowId;
 
@@ -144,7 +145,9 @@ mod tests {
             let mut index = Index::new(7);
             let mut model = BTreeSet::new();
             // Few different hashes make long runs.
-            let hash = |entry: u32| if few { entry % 5 + 60 } else { entry.wrapping_mul(0x9E37_79B9) };
+            let hash = |entry: u32| {
+                if few { entry % 5 + 60 } else { entry.wrapping_mul(0x9E37_79B9) }
+            };
             for (add, entry) in steps {
                 if add && !model.contains(&entry) {
                     index.insert(hash(entry), entry);

@@ -37,9 +37,10 @@ pub(crate) struct Circle {
 }
 
 impl Circle {
-    /// The circle of the servers with these numbers, in the order of their patterns: every number up to the largest
-    /// takes `nodes` draws from the generator of `seed`, which are its points where there is such a server. So a
-    /// server has the same points whatever others there are. Nothing where that is beyond any use.
+    /// The circle of the servers with these numbers, in the order of their patterns: every number
+    /// up to the largest takes `nodes` draws from the generator of `seed`, which are its points
+    /// where there is such a server. So a server has the same points whatever others there are.
+    /// Nothing where that is beyond any use.
     fn new(ids: &[u16], nodes: u64, seed: u32) -> Option<Circle> {
         let mut servers = ids.to_vec();
         servers.sort_unstable();
@@ -64,8 +65,9 @@ impl Circle {
         Some(Circle { points })
     }
 
-    /// The pattern for a source: that of the first point which is not before its place. A place beyond all points is
-    /// that of the point where a search in the balanced tree of all points begins.
+    /// The pattern for a source: that of the first point which is not before its place. A place
+    /// beyond all points is that of the point where a search in the balanced tree of all points
+    /// begins.
     fn pattern(&self, source: u32) -> Option<usize> {
         let octets = u32::from_le_bytes(source.to_be_bytes());
         // The first octet is what spreads neighbours; the last one is in the highest bits as it is.
@@ -80,8 +82,8 @@ impl Circle {
     }
 }
 
-/// How many of `count` sorted values are before the root of their tree, whose levels are full but for the last, which
-/// is filled from the left.
+/// How many of `count` sorted values are before the root of their tree, whose levels are full but
+/// for the last, which is filled from the left.
 fn root(count: usize) -> usize {
     let Some(depth) = count.checked_ilog2() else {
         return 0;

@@ -28,7 +28,8 @@ pub(crate) struct Pattern {
     /// How many values the range has beyond the first; 0 where it is none.
     range: u32,
     order: Order,
-    /// Ports change as well as addresses; a range is one of source ports, otherwise of source addresses.
+    /// Ports change as well as addresses; a range is one of source ports, otherwise of source
+    /// addresses.
     has_ports: bool,
     /// Which value of the range comes next.
     next: u32,
@@ -93,8 +94,8 @@ fn port(text: &str) -> Option<u16> {
 }
 
 impl PatternRef {
-    /// Reads the words of a pattern: the name of one; or source and destination address, with the source
-    /// port at the end or both ports after their addresses.
+    /// Reads the words of a pattern: the name of one; or source and destination address, with the
+    /// source port at the end or both ports after their addresses.
     pub(crate) fn parse(words: &[&str], names: &dyn Names) -> Result<PatternRef, String> {
         if let [name] = words {
             return match names.find(Space::RewriterPattern, name) {
@@ -172,8 +173,9 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// What `flow` becomes; nothing where the range has no value left. `complete` fills in what follows
-    /// from the rest, and `is_taken` says whether answers to a flow would be another's; `draw` chooses one of so many values.
+    /// What `flow` becomes; nothing where the range has no value left. `complete` fills in what
+    /// follows from the rest, and `is_taken` says whether answers to a flow would be another's;
+    /// `draw` chooses one of so many values.
     pub(crate) fn choose(
         &mut self,
         flow: FlowId,

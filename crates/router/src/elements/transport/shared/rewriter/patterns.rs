@@ -8,7 +8,8 @@ use crate::diagnostic::Diagnostics;
 use crate::engine::Element;
 use crate::engine::setup::Setup;
 
-/// The element `IPRewriterPatterns`. Rewriters that use one of its patterns share the place in its range.
+/// The element `IPRewriterPatterns`. Rewriters that use one of its patterns share the place in its
+/// range.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns {
     /// The patterns in the order in which they were written.

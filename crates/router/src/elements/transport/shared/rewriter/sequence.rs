@@ -1,8 +1,8 @@
 //! How sequence numbers of a connection move when what one side said was made longer or shorter.
 //!
-//! For each direction a list of steps: from this sequence number on, that much is added. Acknowledgements
-//! and selective ones of the other direction have it taken away again. A step a gigabyte back is taken to
-//! hold for all numbers that can still come.
+//! For each direction a list of steps: from this sequence number on, that much is added.
+//! Acknowledgements and selective ones of the other direction have it taken away again. A step a
+//! gigabyte back is taken to hold for all numbers that can still come.
 
 /// One direction.
 #[derive(Clone, Debug, Default)]
@@ -27,9 +27,9 @@ fn at_or_after(a: u32, b: u32) -> bool {
 }
 
 impl Deltas {
-    /// From `from` on, `more` is added to the numbers of a direction beyond what is already. A second
-    /// saying of the same, by a retransmission, changes nothing. Says whether it was taken: a step before
-    /// the last one is not.
+    /// From `from` on, `more` is added to the numbers of a direction beyond what is already. A
+    /// second saying of the same, by a retransmission, changes nothing. Says whether it was taken:
+    /// a step before the last one is not.
     pub(crate) fn add(&mut self, reply: bool, from: u32, more: i32) -> bool {
         let steps = &mut self.0[usize::from(reply)];
         let before = match steps.steps.last() {

@@ -180,8 +180,9 @@ impl Table {
         }
     }
 
-    /// Adds a flow that is not there; its entry is the forward one. A flow whose answers could not be told
-    /// from those of the new one ends. Nothing is added where all others are promised their time.
+    /// Adds a flow that is not there; its entry is the forward one. A flow whose answers could not
+    /// be told from those of the new one ends. Nothing is added where all others are promised their
+    /// time.
     pub(crate) fn add(&mut self, new: New, now: i64) -> Option<Entry> {
         let law = self.laws[new.law as usize];
         let flow = Flow {
@@ -219,7 +220,8 @@ impl Table {
             }
         };
         self.flows[number as usize] = Some(flow);
-        // A flow from an end to itself is its own answer: the answers' entry is the one that is found.
+        // A flow from an end to itself is its own answer: the answers' entry is the one that is
+        // found.
         if ids[0] != ids[1] {
             self.index
                 .insert(self.index.hash(new.map, ids[0]), number << 1);

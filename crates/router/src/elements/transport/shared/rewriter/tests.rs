@@ -1,4 +1,5 @@
-//! Behaviour of the rewriters: reversible, no two flows alike, checksums right, time and room as promised.
+//! Behaviour of the rewriters: reversible, no two flows alike, checksums right, time and room as
+//! promised.
 
 use crate::load::testing::{errors, loaded};
 use crate::probe::Probe;
@@ -270,7 +271,8 @@ fn what_is_wrong_is_said_in_clicks_words() {
 #[test]
 fn rewriters_that_share_a_capacity_share_it_wholly() {
     let mut run = loaded(
-        "a :: UDPRewriter(keep 0 0, MAPPING_CAPACITY b); b :: UDPRewriter(keep 0 0, MAPPING_CAPACITY 7);
+        "a :: UDPRewriter(keep 0 0, MAPPING_CAPACITY b); \
+         b :: UDPRewriter(keep 0 0, MAPPING_CAPACITY 7);
          Idle -> a -> Idle; Idle -> b -> Idle",
     );
     assert_eq!(run.read("a.capacity"), "7");
@@ -346,7 +348,8 @@ fn segment(from: Ends, numbers: (u32, u32), payload: &[u8]) -> Vec<u8> {
 fn a_port_command_is_translated_and_sequence_numbers_follow() {
     let mut run = loaded(
         "IPRewriterPatterns(out 1.0.0.1 1024-65535# - -);
-         rw :: TCPRewriter(pattern out 0 0); f :: FTPPortMapper(rw, rw, 0); Idle -> f -> rw -> Idle",
+         rw :: TCPRewriter(pattern out 0 0); f :: FTPPortMapper(rw, rw, 0); Idle -> f -> rw \
+         -> Idle",
     );
     let mut both = |data: &[u8]| {
         let mapped = through(&mut run, "f", data)[0].1.clone();

@@ -14,8 +14,8 @@ const FORM: &str =
     "expected `[tcp | udp] SADDR SPORT DADDR DPORT SADDR SPORT DADDR DPORT FOUTPUT ROUTPUT`";
 
 impl Rewriter {
-    /// Makes the mapping that `value` says: what comes in, what it becomes, and where packets and answers leave. It lives
-    /// as long as one that a packet at input 0 made.
+    /// Makes the mapping that `value` says: what comes in, what it becomes, and where packets and
+    /// answers leave. It lives as long as one that a packet at input 0 made.
     pub(super) fn add_by_hand(&mut self, ctx: &mut Ctx, value: &str) -> Result<(), String> {
         let words = split_words(value);
         let mut words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -46,7 +46,8 @@ impl Rewriter {
                     }
                     let star = |mine: bool| if mine { "*" } else { "" };
                     let end = table.best_effort_end(flow) + 500 - now;
-                    // The original counts in 32 bits: the end of a mapping not yet reaped is far away.
+                    // The original counts in 32 bits: the end of a mapping not yet reaped is far
+                    // away.
                     let _ = written.and_then(|()| {
                         writeln!(
                             text,
@@ -93,7 +94,8 @@ impl Rewriter {
         text
     }
 
-    /// `saddr sport daddr dport`, and what it becomes in the same form; nothing where there is no mapping.
+    /// `saddr sport daddr dport`, and what it becomes in the same form; nothing where there is no
+    /// mapping.
     pub(super) fn lookup_text(&mut self, ctx: &mut Ctx, text: &str) -> Result<String, String> {
         let words = split_words(text);
         let [src, sport, dst, dport] = words.as_slice() else {
