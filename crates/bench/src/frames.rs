@@ -19,8 +19,8 @@ pub const ETHERNET: [u32; 7] = [64, 128, 256, 512, 1024, 1280, 1518];
 
 /// The letters of small sizes.
 //= rfc6985 §4
-//# The following table gives the letter encoding for the [RFC2544] standard sizes (64, 128, 256, 512, 1024, 1280, and
-//# 1518 bytes) and "jumbo" sizes (2112, 9000, and 16000 bytes).
+//# The following table gives the letter encoding for the [RFC2544] standard sizes (64, 128, 256,
+//# 512, 1024, 1280, and 1518 bytes) and "jumbo" sizes (2112, 9000, and 16000 bytes).
 const LETTERS: [(char, u32); 10] = [
     ('a', 64),
     ('b', 128),
@@ -62,12 +62,14 @@ pub struct Sizes {
 pub enum SizesError {
     /// Not a number, nor a mix.
     #[error(
-        "`{0}` is not a frame size; give bytes from {LEAST} to {MOST}, or a mix: `imix`, `imix:aaafg`, `imix:AAB/A=78/B=1518`"
+        "`{0}` is not a frame size; give bytes from {LEAST} to {MOST}, or a mix: `imix`, \
+         `imix:aaafg`, `imix:AAB/A=78/B=1518`"
     )]
     Unknown(String),
     /// A size out of range.
     #[error(
-        "a frame of {0} bytes cannot be sent; frames have {LEAST} to {MOST} bytes, their FCS included"
+        "a frame of {0} bytes cannot be sent; frames have {LEAST} to {MOST} bytes, their FCS \
+         included"
     )]
     Range(u32),
     /// A letter without a size.

@@ -1,12 +1,13 @@
 //! A file transfer by FTP through the device.
 //!
 //! # What it does
-//! A real server and a real client stand in the tester's place, with the kernel's TCP at both ends. The time is the client's
-//! own, from its first word to the last byte. Each transfer is made without the device too, by turns.
+//! A real server and a real client stand in the tester's place, with the kernel's TCP at both ends.
+//! The time is the client's own, from its first word to the last byte. Each transfer is made
+//! without the device too, by turns.
 //!
 //! # References
-//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular Router and the NetFPGA
-//! Router", §5.7; RFC 959.
+//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular
+//! Router and the NetFPGA Router", §5.7; RFC 959.
 
 use super::super::{Entry, Form};
 use crate::transfer::Protocol;

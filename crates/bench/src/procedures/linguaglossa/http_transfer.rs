@@ -4,8 +4,8 @@
 //! As the test `ftp-transfer`, with a server and a client of HTTP.
 //!
 //! # References
-//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular Router and the NetFPGA
-//! Router", §5.7; RFC 9112.
+//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular
+//! Router and the NetFPGA Router", §5.7; RFC 9112.
 
 use super::super::{Entry, Form};
 use crate::transfer::Protocol;

@@ -1,12 +1,13 @@
 //! A file transfer over simulated TCP through the device.
 //!
 //! # What it does
-//! Two hosts in virtual time, with the preset `linux-6` and the congestion control `variant`; every segment and every ACK goes
-//! through the simulated device. The time is from the first SYN to the last byte. FTP's and HTTP's own words are not in it.
+//! Two hosts in virtual time, with the preset `linux-6` and the congestion control `variant`; every
+//! segment and every ACK goes through the simulated device. The time is from the first SYN to the
+//! last byte. FTP's and HTTP's own words are not in it.
 //!
 //! # References
-//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular Router and the NetFPGA
-//! Router", §5.7; RFC 9293.
+//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular
+//! Router and the NetFPGA Router", §5.7; RFC 9293.
 
 use super::super::{Entry, Form};
 use crate::transfer::Protocol;

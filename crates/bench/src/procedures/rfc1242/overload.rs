@@ -1,12 +1,13 @@
 //! Overload behaviour: forwarding rate at loads above the throughput.
 //!
 //! # What it does
-//! Loads in even steps from the throughput to the rate of the line. A device that keeps its throughput under any load has a
-//! level line; where it falls, work is spent on frames that are then lost.
+//! Loads in even steps from the throughput to the rate of the line. A device that keeps its
+//! throughput under any load has a level line; where it falls, work is spent on frames that are
+//! then lost.
 //!
 //! # References
-//! RFC 1242 §3.12; Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular Router
-//! and the NetFPGA Router", §5.4.
+//! RFC 1242 §3.12; Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between
+//! the Click Modular Router and the NetFPGA Router", §5.4.
 
 use super::super::{Bench, Entry, Error, Form, load};
 use crate::testbed::Plan;

@@ -1,12 +1,12 @@
 //! Overload by a burst: shares forwarded while it is sent, after it, and never.
 //!
 //! # What it does
-//! A burst with the least gap, again and again, each from rest. What comes after the last frame had been sent was kept in a
-//! buffer: a device that has none forwards only while frames come.
+//! A burst with the least gap, again and again, each from rest. What comes after the last frame had
+//! been sent was kept in a buffer: a device that has none forwards only while frames come.
 //!
 //! # References
-//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular Router and the NetFPGA
-//! Router", §5.4 and figure 6; RFC 1242 §3.12.
+//! Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular
+//! Router and the NetFPGA Router", §5.4 and figure 6; RFC 1242 §3.12.
 
 use super::super::{Bench, Entry, Error, Form, burst};
 use crate::summary::spread;

@@ -1,9 +1,9 @@
 //! Frame loss rate: loss ratio at every load from line rate down.
 //!
 //! # What it does
-//! One trial at the rate of the line, then one at each step below it, until two in succession lose nothing. The report's
-//! graph has both axes from 0 to 100 %, as the RFC demands, and the load that was offered: a tester that sends less than was intended has
-//! tried that load and no other.
+//! One trial at the rate of the line, then one at each step below it, until two in succession lose
+//! nothing. The report's graph has both axes from 0 to 100 %, as the RFC demands, and the load that
+//! was offered: a tester that sends less than was intended has tried that load and no other.
 //!
 //! # References
 //! RFC 2544 §26.3; RFC 1242 §3.6.
@@ -22,7 +22,8 @@ pub static ENTRY: Entry = Entry {
         references: &["RFC 2544 §26.3", "RFC 1242 §3.6"],
         params: &[
             //= rfc2544 §26.3
-            //# The maximum granularity of the trials MUST be 10% of the maximum rate, a finer granularity is encouraged.
+            //# The maximum granularity of the trials MUST be 10% of the maximum rate, a finer
+            //# granularity is encouraged.
             Param::float(
                 "step",
                 0.001,
@@ -48,8 +49,9 @@ pub static ENTRY: Entry = Entry {
         ("loss_percent", CellType::Float),
     ],
     //= rfc2544 §26.3
-    //# the X axis MUST be the input frame rate as a percent of the theoretical rate for the media at the specific frame
-    //# size. The Y axis MUST be the percent loss at the particular input rate.
+    //# the X axis MUST be the input frame rate as a percent of the theoretical rate for the media
+    //# at the specific frame size. The Y axis MUST be the percent loss at the particular input
+    //# rate.
     form: Form::Graph {
         is_percent: true,
         x: "offered_percent",
@@ -80,8 +82,8 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
             ];
             bench.push(table, traffic, own);
             //= rfc2544 §26.3
-            //# This sequence SHOULD be continued (at reducing 10% intervals) until there are two successive trials in
-            //# which no frames are lost.
+            //# This sequence SHOULD be continued (at reducing 10% intervals) until there are two
+            //# successive trials in which no frames are lost.
             lossless = if outcome.lost() == 0 { lossless + 1 } else { 0 };
             if lossless == 2 {
                 break;

@@ -1,14 +1,16 @@
 //! Throughput: the highest rate without frame loss.
 //!
 //! # What it does
-//! A search finds the interval between a rate that passed and one that did not; the rate that is reported passed a
-//! trial of the full length. Both ends of the interval are told, since the device's own lies between them. Of the three
-//! searches, `binary` is what the text has in mind, `mlr` needs a third of its time for the same final trials (RFC 9971
-//! §4.10.2 says that its result complies), and `incremental` stops at the first loss.
+//! A search finds the interval between a rate that passed and one that did not; the rate that is
+//! reported passed a trial of the full length. Both ends of the interval are told, since the
+//! device's own lies between them. Of the three searches, `binary` is what the text has in mind,
+//! `mlr` needs a third of its time for the same final trials (RFC 9971 §4.10.2 says that its result
+//! complies), and `incremental` stops at the first loss.
 //!
-//! A real device is searched `searches` times: the result is the search in the middle, and what all of them found is told beside it. Frames that
-//! were lost while the tester sent too many at once say nothing of the device: such a trial is repeated, and where each time is one its load
-//! is a limit of the tester.
+//! A real device is searched `searches` times: the result is the search in the middle, and what all
+//! of them found is told beside it. Frames that were lost while the tester sent too many at once
+//! say nothing of the device: such a trial is repeated, and where each time is one its load is a
+//! limit of the tester.
 //!
 //! # References
 //! RFC 2544 §26.1, §24; RFC 1242 §3.17.
@@ -100,7 +102,8 @@ pub static ENTRY: Entry = Entry {
                 100,
                 "5",
                 "",
-                "repetitions of a trial that lost no more frames than the tester sent too close together",
+                "repetitions of a trial that lost no more frames than the tester sent too close \
+                 together",
             ),
             Param::int(
                 "verifications",
@@ -108,7 +111,8 @@ pub static ENTRY: Entry = Entry {
                 10,
                 "1",
                 "",
-                "repetitions of a lossy trial, unless in virtual time: its load is lossy if all lost (ETSI GS NFV-TST 009)",
+                "repetitions of a lossy trial, unless in virtual time: its load is lossy if all \
+                 lost (ETSI GS NFV-TST 009)",
             ),
             Param::int(
                 "searches",
@@ -123,7 +127,8 @@ pub static ENTRY: Entry = Entry {
                 kind: Kind::Choice(MISMATCHES),
                 default: "invalid",
                 unit: "",
-                help: "what it counts as after that: a limit of the tester, or loss (RFC 9971 §4.9.1)",
+                help: "what it counts as after that: a limit of the tester, or loss (RFC 9971 \
+                       §4.9.1)",
             },
             Param::time(
                 "ramp_up",

@@ -1,8 +1,9 @@
 //! Address caching capacity: number of addresses that a switch keeps without flooding.
 //!
 //! # What it does
-//! N addresses are taught on one port and then asked for from another; a third port hears what is flooded. A binary search
-//! over N finds the most that are all known, and each step of it has a row.
+//! N addresses are taught on one port and then asked for from another; a third port hears what is
+//! flooded. A binary search over N finds the most that are all known, and each step of it has a
+//! row.
 //!
 //! # References
 //! RFC 2889 §5.7; RFC 2285 §3.8.1.
@@ -31,8 +32,8 @@ pub static ENTRY: Entry = Entry {
                 "the largest number of addresses to try",
             ),
             //= rfc2889 §5.7.2
-            //# The rate at which address learning frames are offered may have to be adjusted to be as low as 50 frames per
-            //# second or even less, to guarantee successful learning.
+            //# The rate at which address learning frames are offered may have to be adjusted to be
+            //# as low as 50 frames per second or even less, to guarantee successful learning.
             Param::int(
                 "learning_fps",
                 1,
@@ -95,7 +96,9 @@ mod tests {
         let said = refused(&ENTRY, &given, &mut Switch::default());
         assert_eq!(
             said,
-            "20000 addresses take 20 s to teach and 20 s to check, and the first would be forgotten after `age`, 10 s; teach them faster, or fewer, or let the device keep them longer"
+            "20000 addresses take 20 s to teach and 20 s to check, and the first would be \
+             forgotten after `age`, 10 s; teach them faster, or fewer, or let the device keep them \
+             longer"
         );
         let said = refused(&ENTRY, &[], &mut Wire);
         assert_eq!(

@@ -1,8 +1,9 @@
 //! Address learning rate: rate at which a switch learns addresses without flooding.
 //!
 //! # What it does
-//! A number of addresses that it can keep is taught at a rate and then asked for from another port, while a third hears what
-//! is flooded. A binary search over the rate finds the fastest at which all are known, and each step of it has a row.
+//! A number of addresses that it can keep is taught at a rate and then asked for from another port,
+//! while a third hears what is flooded. A binary search over the rate finds the fastest at which
+//! all are known, and each step of it has a row.
 //!
 //! # References
 //! RFC 2889 §5.8; RFC 2285 §3.8.2.
@@ -23,8 +24,8 @@ pub static ENTRY: Entry = Entry {
         references: &["RFC 2889 §5.8", "RFC 2285 §3.8.2"],
         params: &[
             //= rfc2889 §5.8.3
-            //# It is recommended to set the number of addresses offered to the DUT/SUT in this test to the maximum caching
-            //# capacity.
+            //# It is recommended to set the number of addresses offered to the DUT/SUT in this test
+            //# to the maximum caching capacity.
             Param::int(
                 "addresses",
                 1,

@@ -1,4 +1,5 @@
-//! Congestion control: head of line blocking and back pressure of a switch, by two ports that share a third.
+//! Congestion control: head of line blocking and back pressure of a switch, by two ports that share
+//! a third.
 //!
 //! # What it does
 //! ```text
@@ -6,8 +7,9 @@
 //!        └─ half of the line ─┐
 //! port 1 ── all of the line ──┴> port 3, congested: half too much
 //! ```
-//! A frame that is lost at the uncongested port had to wait for the congested one: *head of line blocking*. Where nothing is
-//! lost at the congested port, frames were kept back: *back pressure*. A switch with neither loses a third there.
+//! A frame that is lost at the uncongested port had to wait for the congested one: *head of line
+//! blocking*. Where nothing is lost at the congested port, frames were kept back: *back pressure*.
+//! A switch with neither loses a third there.
 //!
 //! # References
 //! RFC 2889 §5.5; RFC 2285 §3.7.
@@ -58,8 +60,8 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
         let line = bench.line_fps(&one_way);
         let (half, whole) = (load(line / 2.0, duration)?, load(line, duration)?);
         //= rfc2889 §5.5.3
-        //# The first source MUST transmit test frames at the MOL with the destination address of the two receive ports in an
-        //# alternating order.
+        //# The first source MUST transmit test frames at the MOL with the destination address of
+        //# the two receive ports in an alternating order.
         let flows = [
             Flow::new(0, 2, traffic, half),
             Flow::new(0, 3, traffic, half),

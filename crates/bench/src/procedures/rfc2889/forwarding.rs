@@ -1,9 +1,10 @@
 //! Forwarding rates: at the maximum offered load, and the highest at any load.
 //!
 //! # What it does
-//! Loads in steps from the throughput to the rate of the line. The forwarding rate of the last is FRMOL, the highest of all
-//! the maximum forwarding rate (MFR); where the throughput is the line's rate, both are that.
-//! Frames go from one port to another, as §5.6.3 asks at the least; fully meshed traffic (§5.1) is not offered.
+//! Loads in steps from the throughput to the rate of the line. The forwarding rate of the last is
+//! FRMOL, the highest of all the maximum forwarding rate (MFR); where the throughput is the line's
+//! rate, both are that. Frames go from one port to another, as §5.6.3 asks at the least; fully
+//! meshed traffic (§5.1) is not offered.
 //!
 //! # References
 //! RFC 2889 §5.1.4, §5.6; RFC 2285 §3.6.
@@ -22,7 +23,8 @@ pub static ENTRY: Entry = Entry {
         references: &["RFC 2889 §5.6", "RFC 2889 §5.1.4", "RFC 2285 §3.6"],
         params: &[
             //= rfc2889 §5.6.2
-            //# Step Size - The minimum incremental resolution that the Iload will be incremented in frames per second.
+            //# Step Size - The minimum incremental resolution that the Iload will be incremented in
+            //# frames per second.
             Param::float(
                 "step",
                 0.0001,
@@ -32,7 +34,8 @@ pub static ENTRY: Entry = Entry {
                 "step between loads, as a share of line rate",
             ),
             //= rfc2889 §5.6.2
-            //# The recommended Trial Duration is 30 seconds. Trial duration SHOULD be adjustable between 1 and 300 seconds.
+            //# The recommended Trial Duration is 30 seconds. Trial duration SHOULD be adjustable
+            //# between 1 and 300 seconds.
             Param::time("duration", "30 s", "how long a trial is"),
         ],
     },
@@ -48,7 +51,8 @@ pub static ENTRY: Entry = Entry {
         ("trials", CellType::Int),
     ],
     //= rfc2889 §5.1.5
-    //# There SHOULD be at least two lines on the graph, one plotting the theoretical and one plotting the test results.
+    //# There SHOULD be at least two lines on the graph, one plotting the theoretical and one
+    //# plotting the test results.
     form: Form::Graph {
         is_percent: false,
         x: "frame_bytes",
@@ -89,8 +93,8 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
                 forwarded: outcome.forwarding_rate(),
             };
             //= rfc2889 §5.6.5
-            //# MFR MUST be reported as the highest forwarding rate of a DUT/SUT taken from an iterative set of forwarding
-            //# rate measurements.
+            //# MFR MUST be reported as the highest forwarding rate of a DUT/SUT taken from an
+            //# iterative set of forwarding rate measurements.
             if rates.forwarded > best.forwarded {
                 best = rates;
             }

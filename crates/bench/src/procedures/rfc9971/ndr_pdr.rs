@@ -1,9 +1,10 @@
 //! NDR and PDR: the rates with at most given loss ratios, in one search.
 //!
 //! # What it does
-//! One MLRsearch whose goals differ in their loss ratio. Of each goal, the Relevant Lower Bound and the Relevant Upper
-//! Bound are told, and the Conditional Throughput at the lower one: the rate that came through in the worst trial that
-//! the goal lets count. The goal of no loss is called NDR, the others PDR with their ratio.
+//! One MLRsearch whose goals differ in their loss ratio. Of each goal, the Relevant Lower Bound and
+//! the Relevant Upper Bound are told, and the Conditional Throughput at the lower one: the rate
+//! that came through in the worst trial that the goal lets count. The goal of no loss is called
+//! NDR, the others PDR with their ratio.
 //!
 //! # References
 //! RFC 9971 §4.6 (goals), §4.8 (results), appendices A and B; ETSI GS NFV-TST 009 §12.

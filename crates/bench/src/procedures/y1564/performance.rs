@@ -1,8 +1,8 @@
 //! Service performance test: all services at their committed rates, over a long time.
 //!
 //! # What it does
-//! Each kind of traffic is a service; all are offered at their committed rates together, for 15 minutes, 2 hours or a day.
-//! Availability is not judged: what comes is not known second by second.
+//! Each kind of traffic is a service; all are offered at their committed rates together, for 15
+//! minutes, 2 hours or a day. Availability is not judged: what comes is not known second by second.
 //!
 //! # References
 //! ITU-T Y.1564, from secondary sources: see [`crate::service`].
@@ -18,7 +18,8 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "service-performance",
         aliases: &["y1564-performance"],
-        summary: "whether all services get their committed rates at once, over a long time, within their criteria",
+        summary: "whether all services get their committed rates at once, over a long time, within \
+                  their criteria",
         references: &["ITU-T Y.1564 (from secondary sources)"],
         params: &[
             CIR,
@@ -55,7 +56,8 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
     let share: f64 = shares.sum();
     if share > 1.0 {
         return Err(Error::Setting(format!(
-            "{} times {:.3} Mbit/s is {:.0} % of what the line carries; lower `cir` or give fewer kinds of traffic",
+            "{} times {:.3} Mbit/s is {:.0} % of what the line carries; lower `cir` or give fewer \
+             kinds of traffic",
             flows.len(),
             service.cir_bps / 1e6,
             100.0 * share,
@@ -101,7 +103,8 @@ mod tests {
         );
         assert_eq!(
             said,
-            "1 times 10.000 Mbit/s is 195 % of what the line carries; lower `cir` or give fewer kinds of traffic"
+            "1 times 10.000 Mbit/s is 195 % of what the line carries; lower `cir` or give fewer \
+             kinds of traffic"
         );
     }
 }

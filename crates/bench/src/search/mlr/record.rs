@@ -69,11 +69,12 @@ impl Record {
     }
 
     //= rfc9971 §4.8.1
-    //# The Relevant Upper Bound is the smallest Trial Load value classified as an Upper Bound for a given Search Goal
-    //# at the end of the Search.
+    //# The Relevant Upper Bound is the smallest Trial Load value classified as an Upper Bound for a
+    //# given Search Goal at the end of the Search.
     //= rfc9971 §4.8.2
-    //# The Relevant Lower Bound is the largest Trial Load value among those smaller than the Relevant Upper Bound that
-    //# got classified as a Lower Bound for a given Search Goal at the end of the search.
+    //# The Relevant Lower Bound is the largest Trial Load value among those smaller than the
+    //# Relevant Upper Bound that got classified as a Lower Bound for a given Search Goal at the end
+    //# of the search.
     pub(super) fn bounds(&self, goal: &Goal) -> Bounds {
         let mut bounds = Bounds::default();
         for measured in &self.0 {
