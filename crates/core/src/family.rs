@@ -1,4 +1,5 @@
-//! Families of plug-ins: one table of entries, found by name, to which other crates add without a fork.
+//! Families of plug-ins: one table of entries, found by name, to which other crates add without a
+//! fork.
 //!
 //! A family is a folder whose `mod.rs` has a trait, an `Entry` with a field `about`, and two lines:
 //!
@@ -7,8 +8,8 @@
 //! trammel_core::family!("distribution");            // `FAMILY`, `register`, `all`, `find` and their test
 //! ```
 //!
-//! The order is that of the file names, then of registration, so that lists are the same in every run.
-//! A name means one entry for ever: one that is taken is refused, not hidden.
+//! The order is that of the file names, then of registration, so that lists are the same in every
+//! run. A name means one entry for ever: one that is taken is refused, not hidden.
 
 use crate::entry::{About, Param, Value};
 use crate::units::nearest;
@@ -30,7 +31,8 @@ pub struct Family<E: 'static> {
 
 /// No entry of a family answers to a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{}", self.what(), nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
+#[error("{}{}", self.what(), nearest.as_ref().map(|n| format!("; did you mean \
+    `{n}`?")).unwrap_or_default())]
 pub struct Unknown {
     /// What was looked for: `queue discipline`.
     pub noun: &'static str,
@@ -134,8 +136,8 @@ impl<E: Described> Family<E> {
         self.find(name).ok_or_else(|| self.unknown(name))
     }
 
-    /// What is wrong with the built-in entries: names given twice, texts left out, impossible defaults.
-    /// The test of every family asks for nothing.
+    /// What is wrong with the built-in entries: names given twice, texts left out, impossible
+    /// defaults. The test of every family asks for nothing.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut names: Vec<&str> = Vec::new();
@@ -354,7 +356,8 @@ mod tests {
         );
         assert_eq!(
             refused(&CENTIPEDE),
-            "the animal `centipede` is refused: of its defaults, `legs` must be a whole number from 0 to 8, not `100`"
+            "the animal `centipede` is refused: of its defaults, `legs` must be a whole number \
+             from 0 to 8, not `100`"
         );
         assert_eq!(
             refused(&ELEPHANT),
@@ -382,7 +385,8 @@ mod tests {
             Family::new("animal", BROKEN).faults(),
             [
                 "`donkey`: the name `equus` is given twice",
-                "`centipede`: of its defaults, `legs` must be a whole number from 0 to 8, not `100`",
+                "`centipede`: of its defaults, `legs` must be a whole number from 0 to 8, not \
+                 `100`",
                 "`bare`: it needs a summary, without a full stop",
                 "`bare`: it needs a reference",
                 "`bare`: the parameter `legs` needs a help text",

@@ -1,7 +1,8 @@
 //! Labels: how a number is known. Part of every result, figure and parameter, never used loosely.
 //!
-//! One list for all: results of engines and tests, quantities of devices and machines, parameters of models. Where only some make
-//! sense, a table lists those. *Measured* is kept for the wall clock: what a simulation showed is simulated, whatever it simulates.
+//! One list for all: results of engines and tests, quantities of devices and machines, parameters
+//! of models. Where only some make sense, a table lists those. *Measured* is kept for the wall
+//! clock: what a simulation showed is simulated, whatever it simulates.
 
 /// How a number is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

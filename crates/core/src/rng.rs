@@ -1,8 +1,9 @@
 //! Randomness: one xoshiro256++ stream per (seed, entity).
 //!
-//! Every link, flow and workload draws from its own stream, so that adding a flow does not change the
-//! losses of another. Streams differ by a name, hashed with FNV-1a and mixed with the run's seed
-//! through SplitMix64 (Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", 2021).
+//! Every link, flow and workload draws from its own stream, so that adding a flow does not change
+//! the losses of another. Streams differ by a name, hashed with FNV-1a and mixed with the run's
+//! seed through SplitMix64 (Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators",
+//! 2021).
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng, TryRng};
@@ -13,7 +14,8 @@ use std::convert::Infallible;
 pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
-    /// The stream of `entity` (any stable name, such as `"link:bottleneck"`) in the run with `seed`.
+    /// The stream of `entity` (any stable name, such as `"link:bottleneck"`) in the run with
+    /// `seed`.
     pub fn new(seed: u64, entity: &str) -> Rng {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for byte in entity.bytes() {

@@ -1,8 +1,9 @@
 //! The earliest of a fixed set of timers: a tournament tree over one time per slot.
 //!
-//! Where each entity of a simulation (a link, a connection) has just one next instant, a queue of events
-//! is more than is needed. Setting a slot replays the matches on its way to the root: log₂ n comparisons
-//! over two small arrays, no allocation, nothing to cancel. Equal times go to the lower slot.
+//! Where each entity of a simulation (a link, a connection) has just one next instant, a queue of
+//! events is more than is needed. Setting a slot replays the matches on its way to the root: log₂ n
+//! comparisons over two small arrays, no allocation, nothing to cancel. Equal times go to the lower
+//! slot.
 
 use crate::time::Time;
 
@@ -16,9 +17,9 @@ struct Node {
 /// One time per slot, and the earliest of them at hand.
 #[derive(Clone, Debug)]
 pub struct Slots {
-    /// Node 1 is the root and holds the winner; the children of node i are 2i and 2i + 1; the leaves,
-    /// padded with [`Time::MAX`] to a power of two, come last. Winners are held by value, so that the
-    /// siblings on the way up can be loaded before it is known who won below.
+    /// Node 1 is the root and holds the winner; the children of node i are 2i and 2i + 1; the
+    /// leaves, padded with [`Time::MAX`] to a power of two, come last. Winners are held by value,
+    /// so that the siblings on the way up can be loaded before it is known who won below.
     nodes: Vec<Node>,
 }
 
