@@ -1,11 +1,14 @@
-//! How fast and how tight placement is: chains of the paper's five functions on servers that are alike.
+//! How fast and how tight placement is: chains of the paper's five functions on servers that are
+//! alike.
 //!
-//! The instances are drawn anew after this description: each chain one to three of the five functions of Baldi and
-//! Sapio (2018) at their printed totals, 2 to 20 million packets a second of 64 bytes; each server ten cores of
-//! 3.3 GHz loaded to 80 %, 300 million accesses to memory a second, 40 Gbit/s. Every access counts as one to memory.
+//! The instances are drawn anew after this description: each chain one to three of the five
+//! functions of Baldi and Sapio (2018) at their printed totals, 2 to 20 million packets a second of
+//! 64 bytes; each server ten cores of 3.3 GHz loaded to 80 %, 300 million accesses to memory a
+//! second, 40 Gbit/s. Every access counts as one to memory.
 //!
-//! The second family is harder: two nodes a server with the ports on the first, tables of 1 to 20 MB that share the
-//! last-level cache, costs known to 15 %, and chains kept apart from one in twenty others.
+//! The second family is harder: two nodes a server with the ports on the first, tables of 1 to 20
+//! MB that share the last-level cache, costs known to 15 %, and chains kept apart from one in
+//! twenty others.
 //!
 //! ```text
 //! cargo run --release -p trammel-cost --example placement [SEEDS]

@@ -1,4 +1,5 @@
-//! A function known by its rates alone: packets a second on one core over frame size, flows and routes.
+//! A function known by its rates alone: packets a second on one core over frame size, flows and
+//! routes.
 //!
 //! ```toml
 //! schema   = "trammel/capacity-1"
@@ -14,9 +15,10 @@
 //! routes      = 1000
 //! mpps        = 12.4
 //! ```
-//! The points fill a grid: every frame size with every number of flows and of routes. Between them the logarithm
-//! of the rate is linear in the logarithm of each coordinate; outside it is not known, and refused unless the
-//! caller asks for the nearest edge. On a server of another clock the *cycles* of a packet are taken to be the same.
+//! The points fill a grid: every frame size with every number of flows and of routes. Between them
+//! the logarithm of the rate is linear in the logarithm of each coordinate; outside it is not
+//! known, and refused unless the caller asks for the nearest edge. On a server of another clock the
+//! *cycles* of a packet are taken to be the same.
 
 use crate::place::model::Interval;
 use std::collections::BTreeMap;
@@ -241,7 +243,8 @@ impl CapacityProfile {
     pub fn write(&self) -> String {
         let text = |value: &str| Value::from(value).to_string();
         let mut out = format!(
-            "schema   = {}\nfunction = {}\norigin   = {}\nsource   = {}\nclock_hz = {:?}\nspread   = {:?}\n",
+            "schema   = {}\nfunction = {}\norigin   = {}\nsource   = {}\nclock_hz = {:?}\n\
+             spread   = {:?}\n",
             text(SCHEMA),
             text(&self.function),
             text(self.origin.key()),
@@ -252,7 +255,8 @@ impl CapacityProfile {
         for point in self.points() {
             write!(
                 out,
-                "\n[[point]]\nframe_bytes = {}\nflows       = {}\nroutes      = {}\nmpps        = {:?}\n",
+                "\n[[point]]\nframe_bytes = {}\nflows       = {}\nroutes      = {}\n\
+                 mpps        = {:?}\n",
                 point.frame_bytes, point.flows, point.routes, point.mpps
             )
             .expect("a string takes any text");
@@ -389,7 +393,8 @@ mod tests {
 
     #[test]
     fn all_faults_of_a_text_are_told_with_their_places() {
-        let text = "schema = 'trammel/capacity-1'\nfunctoin = 'f'\norigin = 'mesured'\nsource = 's'\n\
+        let text = "schema = 'trammel/capacity-1'\nfunctoin = 'f'\norigin = 'mesured'\n\
+                    source = 's'\n\
                     clock_hz = 0\n[[point]]\nframe_bytes = 0\nflows = 'x'\nroutes = 1\n";
         let faults = CapacityProfile::parse(text).unwrap_err();
         let told: Vec<_> = faults

@@ -5,12 +5,13 @@
 //! pipelined           core 1: in → A → ring │ core 2: ring → B → ring │ core 3: ring → C → out
 //! ```
 //!
-//! *Run to completion*: what brings packets in stays of the first function and what sends them out of the last; between
-//! functions a packet's headers are in the first level, and no queue is needed. What later functions parse is parsed
-//! again: nothing says which fields earlier ones had in registers.
+//! *Run to completion*: what brings packets in stays of the first function and what sends them out
+//! of the last; between functions a packet's headers are in the first level, and no queue is
+//! needed. What later functions parse is parsed again: nothing says which fields earlier ones had
+//! in registers.
 //!
-//! *Pipelined*: a ring between two functions, half of which each side pays, and the headers come from the other core's
-//! cache. The slowest stage is the chain's rate.
+//! *Pipelined*: a ring between two functions, half of which each side pays, and the headers come
+//! from the other core's cache. The slowest stage is the chain's rate.
 
 use crate::expr::{Expr, Values};
 use crate::function::{Function, Operation, Step};
@@ -36,7 +37,8 @@ pub struct Link {
     pub function: Function,
     /// The steps that bring packets in: those of the first function stay.
     pub ways_in: Vec<String>,
-    /// The steps that send packets out, with the queues before them: those of the last function stay.
+    /// The steps that send packets out, with the queues before them: those of the last function
+    /// stay.
     pub ways_out: Vec<String>,
     /// Bytes of headers that it touches.
     pub headers: Expr,
@@ -85,7 +87,8 @@ impl Link {
         link
     }
 
-    /// Its steps at place `at` of a chain of `all`, as often as packets that come to the chain come there.
+    /// Its steps at place `at` of a chain of `all`, as often as packets that come to the chain come
+    /// there.
     fn steps(&self, at: usize, all: usize) -> Vec<Step> {
         let is_paid = |step: &&Step| {
             let is = |ways: &[String]| ways.contains(&step.name);

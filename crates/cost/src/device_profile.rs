@@ -1,8 +1,10 @@
-//! What a port and its driver are like: rings, notice, cycles a batch, frame and byte, rates of link and bus.
+//! What a port and its driver are like: rings, notice, cycles a batch, frame and byte, rates of
+//! link and bus.
 //!
-//! A profile is a TOML file, `devices/*.toml`. Each quantity is a table of `value`, `label` — how it is known — and
-//! `source`: where from, or what it was fitted to. What is left out has the default of [`KEYS`]. Nothing is
-//! known by being in a file: a simulation on a profile is as good as its labels, so they are kept and shown.
+//! A profile is a TOML file, `devices/*.toml`. Each quantity is a table of `value`, `label` — how
+//! it is known — and `source`: where from, or what it was fitted to. What is left out has the
+//! default of [`KEYS`]. Nothing is known by being in a file: a simulation on a profile is as good
+//! as its labels, so they are kept and shown.
 
 use toml_edit::{DocumentMut, Item};
 use trammel_core::label::Label;
@@ -318,8 +320,8 @@ impl DeviceProfile {
         SHIPPED.iter().map(|(name, _)| *name)
     }
 
-    /// The value of the quantity called `name`, its default where it was left out. None where it has none, or is
-    /// not a quantity of profiles.
+    /// The value of the quantity called `name`, its default where it was left out. None where it
+    /// has none, or is not a quantity of profiles.
     pub fn value(&self, name: &str) -> Option<f64> {
         let at = KEYS.iter().position(|key| key.name == name)?;
         let given = self.quantities[at].as_ref().map(|quantity| quantity.value);
@@ -394,7 +396,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in "(\\[[a-z_]{1,12}\\]\n)?([a-z]{1,8} = [0-9.\"e-]{1,6}\n){0,4}") {
+        fn no_text_makes_it_panic(text in "(\\[[a-z_]{1,12}\\]\n)?([a-z]{1,8} = [0-9.\"e-]{1,6}\n\
+                                           ){0,4}") {
             let _ = DeviceProfile::read("p", &text);
         }
     }

@@ -1,7 +1,8 @@
 //! Formulas: what a cost is in frame size, table sizes and whatever else was left open.
 //!
-//! A cost is built from these whether its parameters are numbers or names, so the formula that is shown is the
-//! one that is computed. What is known is folded as it is built: `5·⌈6/8⌉ + 30` is `35` at once.
+//! A cost is built from these whether its parameters are numbers or names, so the formula that is
+//! shown is the one that is computed. What is known is folded as it is built: `5·⌈6/8⌉ + 30` is
+//! `35` at once.
 //!
 //! ```text
 //! sum     = product { ("+" | "-") product }

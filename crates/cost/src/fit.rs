@@ -1,16 +1,19 @@
 //! An operation's constants from measured cycles: least squares, none of them below zero.
 //!
-//! A measurement is a row: the terms of the formula at its parameters, and the cycles that were seen. The constants
-//! make the sum of squared *relative* errors least, since 2 cycles of 10 are more than 2 of 1,000. With few
-//! constants every choice of which of them are zero is tried, so the answer is exact (Karush-Kuhn-Tucker, by search).
+//! A measurement is a row: the terms of the formula at its parameters, and the cycles that were
+//! seen. The constants make the sum of squared *relative* errors least, since 2 cycles of 10 are
+//! more than 2 of 1,000. With few constants every choice of which of them are zero is tried, so the
+//! answer is exact (Karush-Kuhn-Tucker, by search).
 //!
-//! Where terms are nearly multiples of one another, as words and chunks of an entry are, many answers are as good;
-//! a slight pull towards zero (`PULL`) takes the one that divides the cycles evenly, so that noise does not choose.
+//! Where terms are nearly multiples of one another, as words and chunks of an entry are, many
+//! answers are as good; a slight pull towards zero (`PULL`) takes the one that divides the cycles
+//! evenly, so that noise does not choose.
 
 use crate::eo::Entry;
 use crate::expr::Expr;
 
-/// Pull towards zero, against each term's own weight: it changes well-determined constants by less than this.
+/// Pull towards zero, against each term's own weight: it changes well-determined constants by less
+/// than this.
 const PULL: f64 = 1e-3;
 /// Constants at most; twice as many choices for each.
 const MOST: usize = 12;
@@ -118,14 +121,15 @@ fn least_squares(rows: &[(Vec<f64>, f64)], columns: &[usize]) -> Option<Vec<f64>
 pub struct Fitted {
     /// Its constants, in the order of `Entry::constants`.
     pub constants: Vec<f64>,
-    /// Cycles of the probe's loop, where the formula itself has no part that is there whatever the parameters;
-    /// where it has one, the loop is in it.
+    /// Cycles of the probe's loop, where the formula itself has no part that is there whatever the
+    /// parameters; where it has one, the loop is in it.
     pub overhead: Option<f64>,
     /// The root of the mean squared relative error.
     pub residual: f64,
 }
 
-/// Fits the constants of `entry` to the cycles at `points`, each the parameters and the cycles of one turn.
+/// Fits the constants of `entry` to the cycles at `points`, each the parameters and the cycles of
+/// one turn.
 pub fn operation(entry: &Entry, points: &[(&[f64], f64)]) -> Option<Fitted> {
     let terms = |params: &[f64]| -> Option<Vec<f64>> {
         let args: Vec<Expr> = params.iter().map(|value| Expr::from(*value)).collect();

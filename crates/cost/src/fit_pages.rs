@@ -1,8 +1,9 @@
 //! Entries of the TLB and cycles of a walk, from loads over more and more pages.
 //!
-//! What a load costs at a random one of n pages, above a load at a random one of n lines side by side, is what
-//! translation costs: a part that is there as soon as the first level is too small, and a walk for each access that
-//! the second level does not know, `1 − entries/n` of them. The entries are searched among sizes that are built.
+//! What a load costs at a random one of n pages, above a load at a random one of n lines side by
+//! side, is what translation costs: a part that is there as soon as the first level is too small,
+//! and a walk for each access that the second level does not know, `1 − entries/n` of them. The
+//! entries are searched among sizes that are built.
 
 use crate::fit;
 
@@ -26,7 +27,8 @@ pub struct Translation {
     pub residual: f64,
 }
 
-/// The translation that agrees best with `seen`, each the pages and the cycles above those of as many lines.
+/// The translation that agrees best with `seen`, each the pages and the cycles above those of as
+/// many lines.
 ///
 /// `None` where walks cost nothing that could be seen.
 pub fn fit(seen: &[(f64, f64)]) -> Option<Translation> {

@@ -1,9 +1,10 @@
 //! The share of each cache that one core may count on, from loads over working sets of many sizes.
 //!
-//! A cache's latency can be measured within it; how much of it there is cannot be read anywhere, since neighbours,
-//! code and the kernel have their part. So the shares are what makes the model's own formula agree with dependent
-//! loads at random places, by the least sum of squared relative errors: a search over a grid, one level after the
-//! other, the outermost first, until nothing changes.
+//! A cache's latency can be measured within it; how much of it there is cannot be read anywhere,
+//! since neighbours, code and the kernel have their part. So the shares are what makes the model's
+//! own formula agree with dependent loads at random places, by the least sum of squared relative
+//! errors: a search over a grid, one level after the other, the outermost first, until nothing
+//! changes.
 
 use crate::eo::LINE;
 use crate::machine::{Level, Pages};
@@ -27,7 +28,8 @@ pub fn expected(levels: &[Level], behind: Behind<'_>, bytes: f64) -> f64 {
     let lines = (bytes / LINE).max(1.0);
     let (mut cycles, mut below) = (0.0, 0.0);
     for level in levels {
-        // Of lines that are all used alike a cache answers the share that it holds: `residency::hits`, solved.
+        // Of lines that are all used alike a cache answers the share that it holds:
+        // `residency::hits`, solved.
         let hit = ((level.bytes * level.share / LINE).max(1.0) / lines).min(1.0);
         cycles += (hit - below).max(0.0) * level.cycles;
         below = below.max(hit);
@@ -36,8 +38,9 @@ pub fn expected(levels: &[Level], behind: Behind<'_>, bytes: f64) -> f64 {
     cycles + (1.0 - below) * (behind.memory_cycles + walk)
 }
 
-/// Sets the shares of `levels` so that they agree best with `seen`, each the bytes of a working set and the cycles of
-/// a dependent load; gives the root of the mean squared relative error, or nothing where nothing was seen.
+/// Sets the shares of `levels` so that they agree best with `seen`, each the bytes of a working set
+/// and the cycles of a dependent load; gives the root of the mean squared relative error, or
+/// nothing where nothing was seen.
 pub fn fit(levels: &mut [Level], behind: Behind<'_>, seen: &[(f64, f64)]) -> Option<f64> {
     if seen.is_empty() || seen.iter().any(|(_, cycles)| *cycles <= 0.0) {
         return None;

@@ -97,8 +97,9 @@ impl Operation {
             .collect()
     }
 
-    /// Reads `parse(6)`, `3 * parse(6)` or `pieces * parse(6)` for so many times, or `trie_lookup(levels, bytes) by 8` where eight
-    /// accesses are under way at once; the error is a sentence.
+    /// Reads `parse(6)`, `3 * parse(6)` or `pieces * parse(6)` for so many times, or
+    /// `trie_lookup(levels, bytes) by 8` where eight accesses are under way at once; the error is a
+    /// sentence.
     pub fn parse(text: &str) -> Result<Operation, String> {
         let mut reader = Reader::new(text);
         let times = reader.times()?;
@@ -137,8 +138,8 @@ pub struct Step {
     pub visits: f64,
     /// What is done at each visit.
     pub operations: Vec<Operation>,
-    /// Cycles that a live run counted inside it at each visit: they stand for those of its operations and for what
-    /// these wait for. Being handed packets (`call`) is apart.
+    /// Cycles that a live run counted inside it at each visit: they stand for those of its
+    /// operations and for what these wait for. Being handed packets (`call`) is apart.
     pub counted: Option<f64>,
 }
 
@@ -153,7 +154,8 @@ pub struct Function {
     pub steps: Vec<Step>,
 }
 
-/// Reads the functions of a file for a machine's profile; the errors are one line each, with the number of the line.
+/// Reads the functions of a file for a machine's profile; the errors are one line each, with the
+/// number of the line.
 pub fn read(text: &str, profile: &str) -> Result<Vec<Function>, Vec<String>> {
     let document = Document::parse(text.to_owned())
         .map_err(|error| vec![at(text, error.span().map(|s| s.start), error.message())])?;
@@ -248,7 +250,8 @@ mod tests {
 
     #[test]
     fn all_that_is_wrong_is_said_at_once() {
-        let text = "[[function]]\nname = \"f\"\noperations = [\"pars(6)\", \"parse()\",\n \"parse(1 +)\", 6]\n[[function]]\n";
+        let text = "[[function]]\nname = \"f\"\n\
+                    operations = [\"pars(6)\", \"parse()\",\n \"parse(1 +)\", 6]\n[[function]]\n";
         assert_eq!(
             read(text, "").unwrap_err(),
             [

@@ -236,8 +236,8 @@ impl File<'_> {
         Ok(())
     }
 
-    /// `grown` and `call` may be left out: most classes do the same for every frame, and files from before they were
-    /// measured lack them.
+    /// `grown` and `call` may be left out: most classes do the same for every frame, and files from
+    /// before they were measured lack them.
     fn factor(&self, whole: &Item, class: &str) -> Result<Factor, Fault> {
         let table = self.table(whole, class)?;
         let keys = ["ratio", "spread", "grown", "call"];
@@ -406,7 +406,8 @@ fn check(machine: &Machine) -> Result<(), String> {
     }
     if machine.memory.latency_ns <= 0.0 || machine.memory.parallel < 1.0 {
         return Err(format!(
-            "profile `{profile}`: memory has a `latency_ns` above 0 and at least 1 access in `parallel`"
+            "profile `{profile}`: memory has a `latency_ns` above 0 and at least 1 access in \
+             `parallel`"
         ));
     }
     if machine.memory.accesses_per_s <= 0.0 || machine.pcie_bytes_per_s <= 0.0 {
@@ -418,7 +419,8 @@ fn check(machine: &Machine) -> Result<(), String> {
         let name = &level.name;
         if level.bytes <= 0.0 || level.cycles <= 0.0 || !(0.0..=1.0).contains(&level.share) {
             return Err(format!(
-                "profile `{profile}`: the level `{name}` has a size and cycles above 0 and a share of at most 1"
+                "profile `{profile}`: the level `{name}` has a size and cycles above 0 and a share \
+                 of at most 1"
             ));
         }
     }
@@ -426,7 +428,8 @@ fn check(machine: &Machine) -> Result<(), String> {
         let (inner, outer) = (&pair[0], &pair[1]);
         if outer.bytes <= inner.bytes || outer.cycles <= inner.cycles {
             return Err(format!(
-                "profile `{profile}`: `{}` ({} KiB, {} cycles) is behind `{}` ({} KiB, {} cycles), so it is larger and slower",
+                "profile `{profile}`: `{}` ({} KiB, {} cycles) is behind `{}` ({} KiB, {} cycles), \
+                 so it is larger and slower",
                 outer.name,
                 outer.bytes / 1024.0,
                 outer.cycles,
@@ -442,7 +445,8 @@ fn check(machine: &Machine) -> Result<(), String> {
         )),
         Some(last) if !machine.memory.is_counted_only && machine.memory_cycles() <= last.cycles => {
             Err(format!(
-                "profile `{profile}`: memory ({:.0} cycles) is behind `{}` ({} cycles), so it is slower",
+                "profile `{profile}`: memory ({:.0} cycles) is behind `{}` ({} cycles), so it is \
+                 slower",
                 machine.memory_cycles(),
                 last.name,
                 last.cycles
@@ -496,12 +500,14 @@ factor.Counter = { ratio = 1.5, spread = 0.1 }
             (
                 "kib = 512",
                 "kib = 16",
-                "m.toml: profile `a`: `L2` (16 KiB, 14 cycles) is behind `L1` (32 KiB, 5 cycles), so it is larger and slower",
+                "m.toml: profile `a`: `L2` (16 KiB, 14 cycles) is behind `L1` (32 KiB, 5 cycles), \
+                 so it is larger and slower",
             ),
             (
                 "latency_ns = 100",
                 "latency_ns = 10",
-                "m.toml: profile `a`: memory (10 cycles) is behind `L2` (14 cycles), so it is slower",
+                "m.toml: profile `a`: memory (10 cycles) is behind `L2` (14 cycles), so it is \
+                 slower",
             ),
             (
                 "clock_mhz = 1000",
@@ -511,7 +517,8 @@ factor.Counter = { ratio = 1.5, spread = 0.1 }
             (
                 "origin = \"measured\"",
                 "origin = \"guessed\"",
-                "m.toml:5: `guessed` is not an origin; there are published, fitted, data-sheet, measured",
+                "m.toml:5: `guessed` is not an origin; there are published, fitted, data-sheet, \
+                 measured",
             ),
             (
                 "eo.parse = { word = 5 }",

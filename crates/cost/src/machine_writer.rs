@@ -1,12 +1,14 @@
 //! Writing a machine as a file that `machine_reader` reads back to the same.
 //!
-//! One profile, named as the machine's. Comments for people stand before it; what the reader knows stands in it.
+//! One profile, named as the machine's. Comments for people stand before it; what the reader knows
+//! stands in it.
 
 use crate::machine::Machine;
 use std::collections::BTreeMap;
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value, value};
 
-/// The text of the machine's file. `notes` are lines for people, which become comments at its beginning.
+/// The text of the machine's file. `notes` are lines for people, which become comments at its
+/// beginning.
 pub fn write(machine: &Machine, notes: &[String]) -> String {
     let mut document = DocumentMut::new();
     let profile = if machine.profile.is_empty() {
@@ -122,8 +124,8 @@ fn dotted(rows: BTreeMap<&String, InlineTable>) -> Item {
     Item::Table(table)
 }
 
-/// The number that gives `product` when the reader multiplies it by `factor`: division rounds, and the number
-/// beside may be the right one.
+/// The number that gives `product` when the reader multiplies it by `factor`: division rounds, and
+/// the number beside may be the right one.
 fn undone(product: f64, factor: f64) -> f64 {
     let near = product / factor;
     let beside = [near, near.next_up(), near.next_down()];

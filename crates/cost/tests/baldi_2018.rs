@@ -1,6 +1,7 @@
 //! The totals of Baldi and Sapio 2018, §3, in both profiles, and what follows from them.
 //!
-//! The numbers are those of an independent computation (expected totals of the reference data) and of the paper.
+//! The numbers are those of an independent computation (expected totals of the reference data) and
+//! of the paper.
 
 use trammel_cost::estimate::{self, Estimate, Load, line_bits};
 use trammel_cost::function::{self, Function};

@@ -1,4 +1,5 @@
-//! Placements of random problems: the checker accepts them, none beats the bound, and no corruption passes.
+//! Placements of random problems: the checker accepts them, none beats the bound, and no corruption
+//! passes.
 
 use proptest::prelude::*;
 use trammel_core::rng::Rng;
@@ -159,8 +160,8 @@ fn optimum(problem: &Problem, placement: &Placement) -> usize {
     best
 }
 
-/// Alike servers of one node without a shared cache: then cores do not depend on the place, and the checker alone
-/// finds the optimum.
+/// Alike servers of one node without a shared cache: then cores do not depend on the place, and the
+/// checker alone finds the optimum.
 #[test]
 fn the_bound_is_never_above_the_optimum_and_the_search_mostly_meets_it() {
     let (mut tried, mut met) = (0, 0);
@@ -365,7 +366,8 @@ fn a_placement_on_smaller_servers_is_refused() {
     }
 }
 
-/// Neighbours that make each other miss need more cores than alone; the checker knows it without the search.
+/// Neighbours that make each other miss need more cores than alone; the checker knows it without
+/// the search.
 #[test]
 fn cores_that_are_enough_alone_are_refused_beside_a_neighbour() {
     let mut problem = random(3);

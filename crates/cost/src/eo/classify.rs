@@ -1,7 +1,8 @@
 //! A packet is told apart by rules.
 //!
 //! # Cost
-//! `fixed + step·steps`, a step being a field that is loaded and compared or a branch that is taken.
+//! `fixed + step·steps`, a step being a field that is loaded and compared or a branch that is
+//! taken.
 //!
 //! # References
 //! Ours.

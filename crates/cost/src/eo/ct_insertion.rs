@@ -1,9 +1,9 @@
 //! A key put into a hash table with the present time, or its time brought up to date.
 //!
 //! # Cost
-//! `(component·N + fixed + word·⌈HE/8⌉ + chunk·⌈HE/32⌉)·(1 + p)`. The line that is written is the one that was
-//! read, so the accesses are those of `ht_lookup`. The paper prints twice as many, which its own totals contradict: a
-//! machine may say `accesses = 2`.
+//! `(component·N + fixed + word·⌈HE/8⌉ + chunk·⌈HE/32⌉)·(1 + p)`. The line that is written is the
+//! one that was read, so the accesses are those of `ht_lookup`. The paper prints twice as many,
+//! which its own totals contradict: a machine may say `accesses = 2`.
 //!
 //! # References
 //! Baldi and Sapio 2018, §2.2, item 9 and Figure 5.

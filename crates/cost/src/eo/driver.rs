@@ -1,8 +1,8 @@
 //! A packet is taken from a device and another given to one: descriptors, buffers, doorbells.
 //!
 //! # Cost
-//! `packet + call·calls + line·⌈frame/64⌉`, `calls` being 1 over the packets of a batch. The paper has no driver, which is
-//! what makes its inflated operations look right from end to end.
+//! `packet + call·calls + line·⌈frame/64⌉`, `calls` being 1 over the packets of a batch. The paper
+//! has no driver, which is what makes its inflated operations look right from end to end.
 //!
 //! # References
 //! Ours; Baldi and Sapio 2018, §4.3, is where the gap shows.

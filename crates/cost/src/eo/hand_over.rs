@@ -1,9 +1,10 @@
 //! Headers that another core has just written come into this core's fastest cache.
 //!
 //! # Cost
-//! `base + line·⌈hdr/64⌉`, as `io_mem` has them: the lines come by way of the last level. Where the machine charges memory,
-//! each line is waited for as that level answers besides, lines of several packets under way at once. That cores pass lines on
-//! no slower than the last level answers is an assumption.
+//! `base + line·⌈hdr/64⌉`, as `io_mem` has them: the lines come by way of the last level. Where the
+//! machine charges memory, each line is waited for as that level answers besides, lines of several
+//! packets under way at once. That cores pass lines on no slower than the last level answers is an
+//! assumption.
 //!
 //! # References
 //! Ours.

@@ -1,7 +1,8 @@
 //! A field is increased, in registers.
 //!
 //! # Cost
-//! `word·⌈b/8⌉`, rounded up to a whole cycle where the machine says that operations take whole ones.
+//! `word·⌈b/8⌉`, rounded up to a whole cycle where the machine says that operations take whole
+//! ones.
 //!
 //! # References
 //! Baldi and Sapio 2018, §2.2, items 3 and 4.

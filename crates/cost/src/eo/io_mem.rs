@@ -1,8 +1,9 @@
 //! A packet comes from the I/O buffer into memory, its headers into the fastest cache.
 //!
 //! # Cost
-//! `base + line·⌈hdr/64⌉`: an access to the last level, then a line at a time. Data that stay where they are
-//! cost nothing, thanks to the device's direct access to that level; a packet of the other socket is all read from memory.
+//! `base + line·⌈hdr/64⌉`: an access to the last level, then a line at a time. Data that stay where
+//! they are cost nothing, thanks to the device's direct access to that level; a packet of the other
+//! socket is all read from memory.
 //!
 //! # References
 //! Baldi and Sapio 2018, §2.2, item 1, and §4.2 for the other socket.

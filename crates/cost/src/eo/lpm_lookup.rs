@@ -1,11 +1,12 @@
 //! The longest prefix that matches, in two tables (DIR-24-8).
 //!
 //! # Cost
-//! `array_access(es, 16M)`, and `array_access(es, 255)` where the prefix is longer than three bytes.
+//! `array_access(es, 16M)`, and `array_access(es, 255)` where the prefix is longer than three
+//! bytes.
 //!
 //! # References
-//! Baldi and Sapio 2018, §2.2, item 8; Gupta, Lin and McKeown, "Routing lookups in hardware at memory access
-//! speeds", 1998.
+//! Baldi and Sapio 2018, §2.2, item 8; Gupta, Lin and McKeown, "Routing lookups in hardware at
+//! memory access speeds", 1998.
 
 use super::{Entry, LINE, Memory, PAPER, Touch, about, param};
 use crate::expr::Expr;

@@ -1,8 +1,10 @@
-//! A ring in memory paces its frames and stamps them: the cost of measuring, not of what is measured.
+//! A ring in memory paces its frames and stamps them: the cost of measuring, not of what is
+//! measured.
 //!
 //! # Cost
-//! `packet + call·calls`, `calls` being 1 over the packets of a batch, both ways. It is in no function's cost. Where latency is
-//! measured on rings in memory, the simulation has it too, so that both are of the same thing.
+//! `packet + call·calls`, `calls` being 1 over the packets of a batch, both ways. It is in no
+//! function's cost. Where latency is measured on rings in memory, the simulation has it too, so
+//! that both are of the same thing.
 //!
 //! # References
 //! Ours.

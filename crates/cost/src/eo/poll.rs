@@ -1,8 +1,8 @@
 //! A device is asked for packets and has none: a turn of the router's loop in vain.
 //!
 //! # Cost
-//! `empty`. It is in no packet's cost; a router that polls spends on it what is left of the core, and a packet waits for the
-//! end of such a turn.
+//! `empty`. It is in no packet's cost; a router that polls spends on it what is left of the core,
+//! and a packet waits for the end of such a turn.
 //!
 //! # References
 //! Ours.

@@ -24,7 +24,8 @@ pub static ENTRY: Entry = Entry {
     }),
 };
 
-/// Draws numbers from a generator of the xorshift kind, each from the state that the one before left.
+/// Draws numbers from a generator of the xorshift kind, each from the state that the one before
+/// left.
 fn draw(buffer: &mut [u8], _: &[f64], times: u32) -> u64 {
     let mut state = u64::from(buffer[0]) | 1 << 40;
     (0..times).fold(0, |sum: u64, _| {

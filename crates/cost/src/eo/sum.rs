@@ -1,8 +1,8 @@
 //! Two operands are added, in registers.
 //!
 //! # Cost
-//! `word·⌈b/8⌉`, rounded up to a whole cycle where the machine says that operations take whole ones.
-//! As on the processor of the paper, the constant is that of `increase`.
+//! `word·⌈b/8⌉`, rounded up to a whole cycle where the machine says that operations take whole
+//! ones. As on the processor of the paper, the constant is that of `increase`.
 //!
 //! # References
 //! Baldi and Sapio 2018, §2.2, items 3 and 4.

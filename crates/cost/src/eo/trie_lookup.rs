@@ -1,7 +1,8 @@
 //! The longest prefix that matches, in a trie: each level waits for the one before.
 //!
 //! # Cost
-//! `fixed + level·levels`, and an access a level to tables of `bytes` bytes together, in pages of `span`.
+//! `fixed + level·levels`, and an access a level to tables of `bytes` bytes together, in pages of
+//! `span`.
 //!
 //! # References
 //! Ours.

@@ -5,11 +5,12 @@
 //! memory   accesses of all a second are at most the machine's; beyond, each takes longer, all alike (`stretch`)
 //! core     where processors are threads of one core, by what probes of four kinds slow one another (`Siblings`)
 //! ```
-//! How often packets pass depends on what they cost, and what they cost on how often the others' pass: the two are
-//! walked to where they agree, each round half of the way. All functions run as fast as they can.
+//! How often packets pass depends on what they cost, and what they cost on how often the others'
+//! pass: the two are walked to where they agree, each round half of the way. All functions run as
+//! fast as they can.
 //!
-//! The constants are the machine's, from probes; nothing is fitted to functions. What the rings or devices of the
-//! others need of the caches is not in it.
+//! The constants are the machine's, from probes; nothing is fitted to functions. What the rings or
+//! devices of the others need of the caches is not in it.
 //!
 //! Che, Tung and Wang, "Hierarchical Web Caching Systems", 2002, on the shared cache.
 
@@ -47,7 +48,8 @@ impl Default for Beside {
 pub struct Slowed {
     /// Alone.
     pub alone: Estimate,
-    /// Beside the others; its rows do not have what threads of one core do to each other, its cycles do.
+    /// Beside the others; its rows do not have what threads of one core do to each other, its
+    /// cycles do.
     pub beside: Estimate,
 }
 
@@ -58,9 +60,9 @@ impl Slowed {
     }
 }
 
-/// What each function costs while all of them run, each on a processor of its own; these are threads of one core or
-/// cores of their own. Of threads of one core the machine must know what they do to each other, else only the caches
-/// are shared.
+/// What each function costs while all of them run, each on a processor of its own; these are
+/// threads of one core or cores of their own. Of threads of one core the machine must know what
+/// they do to each other, else only the caches are shared.
 pub fn beside(
     parts: &[(&Function, &Load)],
     machine: &Machine,

@@ -5,7 +5,8 @@ use crate::machine::Machine;
 
 /// Bytes between frames on a link: preamble, start and gap (IEEE 802.3).
 pub(super) const GAP: f64 = 20.0;
-/// Bytes of a transaction's headers and of descriptors, a frame, on the bus. A usual figure, not of one device.
+/// Bytes of a transaction's headers and of descriptors, a frame, on the bus. A usual figure, not of
+/// one device.
 const BUS_OVERHEAD: f64 = 32.0;
 
 pub(super) const CPU: &str = "cpu";

@@ -47,8 +47,8 @@ pub(super) fn size(
     }
 }
 
-/// Accesses that may have to be waited for, of so many at a visit: the first line of a packet is where its headers are,
-/// which were loaded when it came.
+/// Accesses that may have to be waited for, of so many at a visit: the first line of a packet is
+/// where its headers are, which were loaded when it came.
 pub(super) fn charged(accesses: f64, touch: &Touch) -> f64 {
     match touch.of {
         Memory::Table { .. } | Memory::OtherCore => accesses,
@@ -109,7 +109,8 @@ pub(super) fn charge(
         for (level, hit) in machine.levels.iter().zip(hits) {
             let answered = match touched.size {
                 Some(_) => *hit,
-                // Packets come into the last level, and the line after the one in use is fetched ahead.
+                // Packets come into the last level, and the line after the one in use is fetched
+                // ahead.
                 None => f64::from(u8::from(level == &machine.levels[machine.levels.len() - 1])),
             };
             waited += (answered - below).max(0.0) * (level.cycles - first);

@@ -14,7 +14,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// What work of `core` cycles takes on `machine` that waits for memory besides; `counted` cycles of it are certain.
+    /// What work of `core` cycles takes on `machine` that waits for memory besides; `counted`
+    /// cycles of it are certain.
     pub fn of(core: f64, counted: f64, memory: Range, machine: &Machine) -> Range {
         let unsure = (core - counted) * machine.spread.min(1.0);
         let shared = machine.memory.spread;
@@ -25,7 +26,8 @@ impl Range {
         }
     }
 
-    /// Its ends, where anything is known of how far it reaches: a machine from a paper does not say.
+    /// Its ends, where anything is known of how far it reaches: a machine from a paper does not
+    /// say.
     pub fn ends(&self) -> Option<(f64, f64)> {
         (self.high > self.low).then_some((self.low, self.high))
     }

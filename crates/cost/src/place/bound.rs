@@ -1,12 +1,13 @@
 //! How few servers could do at best, whatever the placement of these replicas.
 //!
-//! - *Volume*: for each resource, the fewest servers that have as much together as the replicas need at their
-//!   cheapest.
-//! - *Whole replicas*: a node takes one of two replicas that are larger than its half. Martello and Toth's L2 counts
-//!   this for each resource over nodes.
+//! - *Volume*: for each resource, the fewest servers that have as much together as the replicas
+//!   need at their cheapest.
+//! - *Whole replicas*: a node takes one of two replicas that are larger than its half. Martello and
+//!   Toth's L2 counts this for each resource over nodes.
 //! - *Apart*: chains that may not meet need a server each.
 //!
-//! Each uses the least that a replica can cost anywhere alone; neighbours only raise it. So none exceeds the truth.
+//! Each uses the least that a replica can cost anywhere alone; neighbours only raise it. So none
+//! exceeds the truth.
 
 use super::load::is_limit;
 use super::model::{Problem, Resource};

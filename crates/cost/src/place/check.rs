@@ -1,8 +1,9 @@
-//! Whether a placement is sound, told from the model alone: it shares nothing with the search but the table of
-//! `headroom`.
+//! Whether a placement is sound, told from the model alone: it shares nothing with the search but
+//! the table of `headroom`.
 //!
-//! It adds up what each node must give, finds the shares of the last-level cache by bisection of its own, and says
-//! everything that is wrong. Tests corrupt sound placements in every way and see each refused.
+//! It adds up what each node must give, finds the shares of the last-level cache by bisection of
+//! its own, and says everything that is wrong. Tests corrupt sound placements in every way and see
+//! each refused.
 
 use super::headroom;
 use super::model::{Cache, Placed, Placement, Problem, WIRE_OVERHEAD_BYTES};

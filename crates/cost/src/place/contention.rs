@@ -1,10 +1,11 @@
 //! How tables share one last-level cache: the hit ratio of each.
 //!
-//! Under least-recently-used replacement a line stays for the same *characteristic time* T whoever uses it (Che,
-//! Tung and Wang 2002). A table of n lines that is looked up r times a second at random keeps n(1 − exp(−rT/n)) of
-//! them, so T is where these sum up to the cache's lines: hit ratios give insertions, insertions give T, T gives
-//! hit ratios. Newton's method walks this fixed point; the sum is concave in T, so from below it never overshoots
-//! and every step is nearer. The rates are the demanded ones: a placement that cannot carry them is refused.
+//! Under least-recently-used replacement a line stays for the same *characteristic time* T whoever
+//! uses it (Che, Tung and Wang 2002). A table of n lines that is looked up r times a second at
+//! random keeps n(1 − exp(−rT/n)) of them, so T is where these sum up to the cache's lines: hit
+//! ratios give insertions, insertions give T, T gives hit ratios. Newton's method walks this fixed
+//! point; the sum is concave in T, so from below it never overshoots and every step is nearer. The
+//! rates are the demanded ones: a placement that cannot carry them is refused.
 //!
 //! The law is a model of uniform lookups. Skewed lookups hit more often: their hot bytes are fewer.
 
@@ -19,7 +20,8 @@ pub(super) struct User {
     pub(super) per_s: f64,
 }
 
-/// Rounds after which the time is near enough whatever the convergence test says; four to twelve are usual.
+/// Rounds after which the time is near enough whatever the convergence test says; four to twelve
+/// are usual.
 const MOST_ROUNDS: u32 = 100;
 
 /// The hit ratio of each of `users` of a cache of `llc_bytes`.

@@ -1,10 +1,11 @@
 //! Local search: servers are emptied, one after the other, as long as the bound is not reached.
 //!
-//! A server is empty once each of its replicas has gone to another used server: straight, or in the place of a
-//! smaller one that finds room elsewhere. The emptiest server is tried first. What does not succeed is undone. Where
-//! no server can be emptied, a few servers are cleared and filled again in another order, which is kept if it leaves
-//! the servers no more evenly filled than before: what is uneven is nearer to empty. The search ends at the bound or
-//! after [`ATTEMPTS_EACH`] attempts for each replica; its random order is always the same.
+//! A server is empty once each of its replicas has gone to another used server: straight, or in the
+//! place of a smaller one that finds room elsewhere. The emptiest server is tried first. What does
+//! not succeed is undone. Where no server can be emptied, a few servers are cleared and filled
+//! again in another order, which is kept if it leaves the servers no more evenly filled than
+//! before: what is uneven is nearer to empty. The search ends at the bound or after
+//! [`ATTEMPTS_EACH`] attempts for each replica; its random order is always the same.
 
 use super::load::{Piece, Seat};
 use super::model::Resource;
@@ -50,7 +51,8 @@ fn emptied<'a>(seating: &mut Seating<'a>, most: u64) -> Option<Seating<'a>> {
     })
 }
 
-/// Clears a few servers and fills them anew until that changes something for the better, or attempts are spent.
+/// Clears a few servers and fills them anew until that changes something for the better, or
+/// attempts are spent.
 fn shaken(seating: &mut Seating<'_>, most: u64, rng: &mut Rng) -> bool {
     let before = (seating.used(), unevenness(seating));
     while seating.attempts < most {
@@ -72,8 +74,8 @@ fn shaken(seating: &mut Seating<'_>, most: u64, rng: &mut Rng) -> bool {
     false
 }
 
-/// Clears [`CLEARED`] used servers and seats their replicas again, larger ones rather earlier; false if one finds
-/// no room.
+/// Clears [`CLEARED`] used servers and seats their replicas again, larger ones rather earlier;
+/// false if one finds no room.
 fn refill(seating: &mut Seating<'_>, rng: &mut Rng) -> bool {
     let mut others = used(seating);
     let mut cleared = Vec::new();

@@ -174,15 +174,16 @@ fn cores(chain: &Chain, busy: f64) -> u32 {
     (busy / planned * (1.0 - ROUNDING)).ceil().max(1.0) as u32
 }
 
-/// Cores that `piece` needs at least on a server of the kind with index `kind`: those without any miss.
+/// Cores that `piece` needs at least on a server of the kind with index `kind`: those without any
+/// miss.
 pub(super) fn least_cores(problem: &Problem, kind: usize, piece: &Piece) -> u32 {
     let chain = &problem.chains[piece.chain];
     let cycles = chain.work[kind].cycles.high;
     cores(chain, piece.pps * cycles / problem.kinds[kind].clock_hz)
 }
 
-/// Cycles that `accesses` to memory take: one after the other at the high end, as many at once as the core can at
-/// the low end, the geometric mean between.
+/// Cycles that `accesses` to memory take: one after the other at the high end, as many at once as
+/// the core can at the low end, the geometric mean between.
 fn waiting(kind: &Kind, accesses: f64) -> Interval {
     let dependent = accesses * kind.dram_latency_s * kind.clock_hz;
     Interval {
@@ -197,7 +198,8 @@ pub(super) fn is_limit(cache: Cache, resource: Resource) -> bool {
     resource != Resource::Llc || cache == Cache::Reserved
 }
 
-/// The resource that `load` takes most too much of, with the part of it that is used, or nothing where it fits.
+/// The resource that `load` takes most too much of, with the part of it that is used, or nothing
+/// where it fits.
 pub(super) fn excess(problem: &Problem, kind: usize, load: &Load) -> Option<(Resource, f64)> {
     let mut worst: Option<(Resource, f64)> = None;
     for (used, node) in load.used.iter().zip(&problem.kinds[kind].nodes) {
@@ -217,8 +219,8 @@ pub(super) fn excess(problem: &Problem, kind: usize, load: &Load) -> Option<(Res
     worst
 }
 
-/// The pairs of nodes that a replica of `chain` may have on a server of `kind`: its cores', its ports'. Those on
-/// the same node come first.
+/// The pairs of nodes that a replica of `chain` may have on a server of `kind`: its cores', its
+/// ports'. Those on the same node come first.
 pub(super) fn pairs(chain: &Chain, kind: &Kind) -> Vec<(usize, usize)> {
     let nodes = || 0..kind.nodes.len();
     let with_port = |node: &usize| kind.nodes[*node].has_port();

@@ -5,15 +5,18 @@
 //!                                                                 ↓
 //!                                        check (independent) · polling (simulated)
 //! ```
-//! A chain is cut into equal replicas where one node cannot take it whole, the replicas are put on nodes by
-//! decreasing size, and a local search empties servers. Whether a server can take one more replica is asked of
-//! `load`, which solves the sharing of the last-level cache first: so a placement never rests on costs that its
-//! own neighbours have changed. The lower bound is the proof that fewer servers cannot do, or the gap to it.
+//! A chain is cut into equal replicas where one node cannot take it whole, the replicas are put on
+//! nodes by decreasing size, and a local search empties servers. Whether a server can take one more
+//! replica is asked of `load`, which solves the sharing of the last-level cache first: so a
+//! placement never rests on costs that its own neighbours have changed. The lower bound is the
+//! proof that fewer servers cannot do, or the gap to it.
 //!
-//! Everything here is modelled; whether the model of contention holds on a machine is for a measurement to say.
+//! Everything here is modelled; whether the model of contention holds on a machine is for a
+//! measurement to say.
 //!
-//! Sources: Johnson, "Near-optimal bin packing algorithms" (1973); Martello and Toth, "Lower bounds and reduction
-//! procedures for the bin packing problem" (1990); Che, Tung and Wang, "Hierarchical Web Caching Systems" (2002).
+//! Sources: Johnson, "Near-optimal bin packing algorithms" (1973); Martello and Toth, "Lower bounds
+//! and reduction procedures for the bin packing problem" (1990); Che, Tung and Wang, "Hierarchical
+//! Web Caching Systems" (2002).
 
 pub mod bound;
 pub mod check;

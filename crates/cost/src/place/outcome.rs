@@ -36,12 +36,14 @@ impl Outcome {
         self.used().saturating_sub(self.bound.servers)
     }
 
-    /// Whether any replica misses the last-level cache, so that the model of contention decides its cost.
+    /// Whether any replica misses the last-level cache, so that the model of contention decides its
+    /// cost.
     pub fn is_contended(&self) -> bool {
         self.costs.iter().any(|cost| cost.hit_ratio < 1.0)
     }
 
-    /// The resource of which `server` has least left, and the part of it that its fullest node uses.
+    /// The resource of which `server` has least left, and the part of it that its fullest node
+    /// uses.
     pub fn limit(&self, problem: &Problem, server: usize) -> (Resource, f64) {
         let parts = self.parts(problem, server);
         let limits = Resource::ALL
@@ -54,7 +56,8 @@ impl Outcome {
             })
     }
 
-    /// The part of each resource that the fullest node of `server` uses, in the order of [`Resource::ALL`].
+    /// The part of each resource that the fullest node of `server` uses, in the order of
+    /// [`Resource::ALL`].
     pub fn parts(&self, problem: &Problem, server: usize) -> [f64; 6] {
         let nodes = &problem.kinds[self.servers[server].kind].nodes;
         let mut parts = [0.0; 6];
@@ -77,7 +80,8 @@ pub enum Refusal {
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Faults(Vec<Fault>),
     /// It is proved that the servers do not suffice.
-    #[error("{offered} servers are not enough: at least {needed} are needed ({by}); add {} or lower the demand", needed - offered)]
+    #[error("{offered} servers are not enough: at least {needed} are needed ({by}); add {} or \
+             lower the demand", needed - offered)]
     TooFew {
         /// Servers that there are.
         offered: usize,
@@ -88,7 +92,8 @@ pub enum Refusal {
     },
     /// No placement was found, which proves nothing.
     #[error(
-        "no placement on {offered} servers was found: chain `{chain}` has no room for {replicas}; at least {bound} servers are needed, perhaps more: add one, or allow more splits"
+        "no placement on {offered} servers was found: chain `{chain}` has no room for {replicas}; \
+         at least {bound} servers are needed, perhaps more: add one, or allow more splits"
     )]
     NotFound {
         /// Servers that there are.

@@ -1,9 +1,9 @@
 //! A core that polls its receive ring, packet by packet: what it loses and how busy it is.
 //!
-//! Arrivals meet a ring of K descriptors; a packet keeps its descriptor until it has been served. Service takes
-//! the same time for every packet. With one queue and deterministic service the whole state is the work that is
-//! left, so a packet costs a few operations: `left ← max(0, left − gap)`; a packet finds `ceil(left/service)`
-//! others before it and is lost if they fill the ring.
+//! Arrivals meet a ring of K descriptors; a packet keeps its descriptor until it has been served.
+//! Service takes the same time for every packet. With one queue and deterministic service the whole
+//! state is the work that is left, so a packet costs a few operations: `left ← max(0, left − gap)`;
+//! a packet finds `ceil(left/service)` others before it and is lost if they fill the ring.
 
 use super::load::Cost;
 use super::model::{Arrivals, Placed, Problem};
@@ -77,14 +77,16 @@ pub fn poll(core: &Core, packets: u64, rng: &mut Rng) -> Seen {
     seen
 }
 
-/// Bursts that each of `cores` cores meets: enough to tell a loss of 10⁻³ from none, fewer on very many cores.
+/// Bursts that each of `cores` cores meets: enough to tell a loss of 10⁻³ from none, fewer on very
+/// many cores.
 pub fn bursts_each(cores: u64) -> u64 {
     (40_000_000 / cores.max(1)).clamp(2_000, 50_000)
 }
 
 /// Polls every core of a replica with its part of the packets, at the high end of their cost.
 ///
-/// Packets spread over the cores by flow, so a burst stays whole. Each core has a random stream of its own.
+/// Packets spread over the cores by flow, so a burst stays whole. Each core has a random stream of
+/// its own.
 pub fn poll_replica(
     problem: &Problem,
     placed: &Placed,
@@ -127,8 +129,9 @@ mod tests {
         loss_of(load, burst, ring, 3_000_000, 1)
     }
 
-    /// Another simulation of the same core, printed for 1.5 million packets: each of its cells is met within four
-    /// standard deviations of runs of that length, and within the rounding of two digits.
+    /// Another simulation of the same core, printed for 1.5 million packets: each of its cells is
+    /// met within four standard deviations of runs of that length, and within the rounding of two
+    /// digits.
     #[test]
     fn repeats_the_cells_of_an_earlier_simulation() {
         let cells = [
@@ -169,7 +172,8 @@ mod tests {
         assert_eq!(loss(0.7, 32, 512), 0.0);
     }
 
-    /// With one descriptor no packet waits, and Erlang's formula for one server, ρ/(1 + ρ), is exact.
+    /// With one descriptor no packet waits, and Erlang's formula for one server, ρ/(1 + ρ), is
+    /// exact.
     #[test]
     fn a_ring_of_one_loses_as_erlang_says() {
         for load in [0.3, 0.8, 2.0] {

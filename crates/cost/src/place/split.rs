@@ -52,8 +52,8 @@ pub(super) fn piece(problem: &Problem, chain: usize, replica: u32, replicas: u32
     }
 }
 
-/// The smallest number of replicas of each chain that an empty node can take one by one, or the chains that no
-/// server can take.
+/// The smallest number of replicas of each chain that an empty node can take one by one, or the
+/// chains that no server can take.
 pub(super) fn replicas(problem: &Problem) -> Result<Vec<u32>, Vec<Fault>> {
     let mut faults = Vec::new();
     let mut counts = Vec::new();

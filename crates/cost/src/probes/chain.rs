@@ -1,9 +1,12 @@
-//! Multiplications that wait for one another: their cycles are known, so their time tells the clock.
+//! Multiplications that wait for one another: their cycles are known, so their time tells the
+//! clock.
 //!
-//! An integer multiplication of 64 bits has a latency of three cycles, and a bitwise or one of one, on every x86-64
-//! processor since Nehalem and K10, and on Arm's Neoverse cores (N1: 3 or 4; see `CYCLES`).
+//! An integer multiplication of 64 bits has a latency of three cycles, and a bitwise or one of one,
+//! on every x86-64 processor since Nehalem and K10, and on Arm's Neoverse cores (N1: 3 or 4; see
+//! `CYCLES`).
 //!
-//! Fog, "Instruction tables", 2022, `IMUL r64,r64` and `OR`; Arm, "Neoverse N1 Software Optimization Guide", §3.5.
+//! Fog, "Instruction tables", 2022, `IMUL r64,r64` and `OR`; Arm, "Neoverse N1 Software
+//! Optimization Guide", §3.5.
 
 /// Cycles of a step.
 #[cfg(not(target_arch = "aarch64"))]

@@ -1,8 +1,10 @@
-//! Loads from a working set: one after the other or side by side, at places that no prefetcher foresees.
+//! Loads from a working set: one after the other or side by side, at places that no prefetcher
+//! foresees.
 //!
-//! Two orders, because they answer two questions. A *walk* is a closed way through all places, laid at random: a
-//! cache that is too small answers nothing of it, so it tells the latency of whatever is large enough. *Scattered*
-//! loads draw each place anew, so a cache answers its share of them: they tell sizes, and they are what tables see.
+//! Two orders, because they answer two questions. A *walk* is a closed way through all places, laid
+//! at random: a cache that is too small answers nothing of it, so it tells the latency of whatever
+//! is large enough. *Scattered* loads draw each place anew, so a cache answers its share of them:
+//! they tell sizes, and they are what tables see.
 //!
 //! ```text
 //! walk        at ← buffer[at]                              each place names the next
@@ -19,7 +21,8 @@ pub const LINE_BYTES: usize = LINE_WORDS * 8;
 
 /// Lays a closed way through the lines at `places` into word `lane` of each, in their order.
 ///
-/// Ways in different lanes do not disturb one another; lanes are 0 to 7. Places beyond the buffer are left out.
+/// Ways in different lanes do not disturb one another; lanes are 0 to 7. Places beyond the buffer
+/// are left out.
 pub fn lay(buffer: &mut [u64], lane: usize, places: &[usize]) {
     let word = |line: usize| line * LINE_WORDS + lane;
     let next = places.iter().cycle().skip(1);
@@ -40,9 +43,9 @@ pub fn shuffled(bytes: usize, rng: &mut Rng) -> Vec<usize> {
 /// Pages of a group in `by_pages`: second-level TLBs know twice as many at least.
 pub const GROUP: usize = 512;
 
-/// Lines of a working set of so many bytes: a group of pages at a time, a few lines of each, in an order that
-/// prefetchers cannot foresee. A page is found in the TLB but for its first line, so that one load in
-/// `lines_a_page` walks, and no more.
+/// Lines of a working set of so many bytes: a group of pages at a time, a few lines of each, in an
+/// order that prefetchers cannot foresee. A page is found in the TLB but for its first line, so
+/// that one load in `lines_a_page` walks, and no more.
 pub fn by_pages(bytes: usize, page_bytes: usize, lines_a_page: usize, rng: &mut Rng) -> Vec<usize> {
     let lines = page_bytes / LINE_BYTES;
     let apart = (lines / lines_a_page.max(1)).max(1);
@@ -106,7 +109,8 @@ impl Scatter {
         }
     }
 
-    /// The word of a place: another line of each page, so that pages do not compete for one set of a cache.
+    /// The word of a place: another line of each page, so that pages do not compete for one set of
+    /// a cache.
     fn word(self, place: usize) -> usize {
         let within = (place as u32).wrapping_mul(0x9e37_79b1) >> 8;
         let line = place * self.stride_lines + within as usize % self.stride_lines;

@@ -1,7 +1,8 @@
-//! Pure work whose time tells what a machine is: loads from working sets of any size, and multiplications.
+//! Pure work whose time tells what a machine is: loads from working sets of any size, and
+//! multiplications.
 //!
-//! A probe of an operation stands with the operation (`eo`); here is what the memory and the clock are measured
-//! with. Nothing here has a clock: who has one times it, and divides.
+//! A probe of an operation stands with the operation (`eo`); here is what the memory and the clock
+//! are measured with. Nothing here has a clock: who has one times it, and divides.
 
 pub mod chain;
 pub mod loads;
