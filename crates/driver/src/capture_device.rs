@@ -1,7 +1,8 @@
 //! A capture file as a device: what comes is read from it, or what goes is written to it.
 //!
-//! Reading, frames come as fast as they are asked for, with the times the file tells, and the device is
-//! exhausted at its end. Writing makes a pcap with nanoseconds, or compressed where the name ends in `.gz`.
+//! Reading, frames come as fast as they are asked for, with the times the file tells, and the
+//! device is exhausted at its end. Writing makes a pcap with nanoseconds, or compressed where the
+//! name ends in `.gz`.
 
 use super::written::Written;
 use std::fs::File;

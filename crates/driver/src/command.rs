@@ -1,4 +1,5 @@
-//! The options of `trammel router`, which are those of `click`, and running a configuration by them.
+//! The options of `trammel router`, which are those of `click`, and running a configuration by
+//! them.
 
 use super::machine::Machine;
 use super::metrics::Metrics;
@@ -44,8 +45,8 @@ pub struct Options {
     /// Do not bind threads to processors
     #[arg(long)]
     pub no_affinity: bool,
-    /// Listen for control connections on TCP port PORT of 127.0.0.1, which every user of this machine can reach: prefer `-u`, or
-    /// give `--key`; `PORT+` takes the next free one
+    /// Listen for control connections on TCP port PORT of 127.0.0.1, which every user of this
+    /// machine can reach: prefer `-u`, or give `--key`; `PORT+` takes the next free one
     #[arg(short = 'p', long, value_name = "PORT")]
     pub port: Vec<String>,
     /// Listen for control connections on a UNIX socket, for this user only
@@ -277,7 +278,8 @@ impl Options {
             match written {
                 Err(why) if path == "-" => {
                     return Err(format!(
-                        "standard output cannot be written: {why}; send it elsewhere, or give `-o FILE`"
+                        "standard output cannot be written: {why}; send it elsewhere, or give `-o \
+                         FILE`"
                     ));
                 }
                 Err(why) => return not_written(path, &why),
@@ -454,10 +456,11 @@ fn fitted(text: &str, (columns, lines): (usize, usize)) -> String {
 /// How often the counters are shown, in nanoseconds of the router's clock.
 const SHOWN_EVERY: Timestamp = Timestamp(500_000_000);
 
-/// Runs until it ends; a configuration that is replaced goes on in the new one. Meanwhile the counters are
-/// shown where that was asked.
+/// Runs until it ends; a configuration that is replaced goes on in the new one. Meanwhile the
+/// counters are shown where that was asked.
 ///
-/// On SIGHUP the configuration is what `again` gives, where that is right; where the terminal is gone, the run ends.
+/// On SIGHUP the configuration is what `again` gives, where that is right; where the terminal is
+/// gone, the run ends.
 pub fn drive(
     mut ctx: Ctx,
     live: bool,
@@ -557,7 +560,8 @@ fn matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
-/// What a file that the command line names and that cannot be written comes to: a full disk is the machine's lack.
+/// What a file that the command line names and that cannot be written comes to: a full disk is the
+/// machine's lack.
 fn not_written(path: &str, why: &io::Error) -> Result<Ended, String> {
     if !is_full(why) {
         return Err(format!("{path}: {}", os_text(why)));

@@ -131,7 +131,8 @@ fn carries(request: &DeviceRequest) -> bool {
     text(request, "OFFLOAD") == Some("carry")
 }
 
-/// AF_XDP where it loses nothing and the right is there, else the packet socket; the device remarks which.
+/// AF_XDP where it loses nothing and the right is there, else the packet socket; the device remarks
+/// which.
 fn chosen(request: &DeviceRequest, pool: &mut Pool) -> Result<Box<dyn Device>, Refusal> {
     let why = match unfit(&request.name) {
         Some(why) => why,

@@ -1,4 +1,5 @@
-//! What every listener of the traffic tools asks for before it opens a port: a key, loopback, or consent said aloud.
+//! What every listener of the traffic tools asks for before it opens a port: a key, loopback, or
+//! consent said aloud.
 
 use anyhow::{Context, anyhow};
 use std::fs::File;
@@ -22,7 +23,8 @@ pub enum Proof<'a> {
     OfItg,
 }
 
-/// Refuses to listen where others reach `listen` and nobody has to prove anything, unless the user said `--no-key`.
+/// Refuses to listen where others reach `listen` and nobody has to prove anything, unless the user
+/// said `--no-key`.
 pub fn is_guarded(listen: SocketAddr, proof: Proof<'_>, no_key: bool) -> anyhow::Result<()> {
     if listen.ip().to_canonical().is_loopback() || no_key {
         return Ok(());
@@ -37,7 +39,8 @@ pub fn is_guarded(listen: SocketAddr, proof: Proof<'_>, no_key: bool) -> anyhow:
     ))
 }
 
-/// The key that a file holds. A file that others than its owner can read or write is refused, as ssh does with private keys.
+/// The key that a file holds. A file that others than its owner can read or write is refused, as
+/// ssh does with private keys.
 pub fn key(path: &Path) -> anyhow::Result<Key> {
     let name = path.display();
     let unread = |why: std::io::Error| anyhow!("`{name}` cannot be read: {why}");
@@ -47,13 +50,17 @@ pub fn key(path: &Path) -> anyhow::Result<Key> {
     let mode = about.permissions().mode() & 0o777;
     anyhow::ensure!(
         !about.is_file() || mode & OTHERS == 0,
-        "`{name}` holds a key that others on this machine can {} (mode {mode:04o}): `chmod 600 {name}`, or make another where they could have read it",
+        "`{name}` holds a key that others on this machine can {} (mode {mode:04o}): `chmod 600 \
+         {name}`, or make another where they could have read it",
         if mode & 0o022 == 0 { "read" } else { "change" }
     );
     let mut bytes = Vec::new();
     let read = file.take(MOST_KEY_BYTES).read_to_end(&mut bytes);
     read.map_err(unread)?;
     Key::new(&bytes).with_context(|| {
-        format!("`{name}` has fewer than {LEAST_KEY_BYTES} bytes and can be guessed; make one: `(umask 077; head -c 24 /dev/urandom | base64 > {name})`")
+        format!(
+            "`{name}` has fewer than {LEAST_KEY_BYTES} bytes and can be guessed; make one: \
+                 `(umask 077; head -c 24 /dev/urandom | base64 > {name})`"
+        )
     })
 }

@@ -8,8 +8,9 @@ use trammel_router::host::{KernelEvent, KernelTables, Refusal, RouteKind};
 const MAIN_TABLE: u32 = 254;
 const LOCAL_TABLE: u32 = 255;
 
-/// What becomes of the packets of a route, by its kind (`RTN_…`, `linux/rtnetlink.h`). After `throw` the kernel goes on in its
-/// next table, which is empty unless somebody filled it: it refuses then.
+/// What becomes of the packets of a route, by its kind (`RTN_…`, `linux/rtnetlink.h`). After
+/// `throw` the kernel goes on in its next table, which is empty unless somebody filled it: it
+/// refuses then.
 fn kind(number: u8) -> Option<RouteKind> {
     match number {
         1 => Some(RouteKind::Unicast),

@@ -1,4 +1,5 @@
-//! The user-level driver: runs a Click configuration on the devices, sockets and files of this machine (Linux).
+//! The user-level driver: runs a Click configuration on the devices, sockets and files of this
+//! machine (Linux).
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 

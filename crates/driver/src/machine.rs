@@ -27,7 +27,8 @@ const LONGEST_SLEEP_NS: u64 = 100_000_000;
 pub struct Machine {
     /// Whether what is said to a person goes nowhere.
     is_silent: bool,
-    /// Standard output, written out when the router waits or looks around, ends, or prints to standard error.
+    /// Standard output, written out when the router waits or looks around, ends, or prints to
+    /// standard error.
     printed: Vec<u8>,
     wires: Wires,
     overheard: Overheard,
@@ -41,7 +42,8 @@ const SIGHUP: i32 = 1;
 const PRINTED: usize = 1 << 16;
 
 impl Machine {
-    /// Until [`Machine::watch_ends`] the signals that ask a program to end do so at once: a configuration may take long to load.
+    /// Until [`Machine::watch_ends`] the signals that ask a program to end do so at once: a
+    /// configuration may take long to load.
     pub fn new() -> io::Result<Machine> {
         for signal in ENDS {
             signals::end_on(signal)?;
@@ -49,7 +51,8 @@ impl Machine {
         Ok(Machine::default())
     }
 
-    /// Has the router that runs from now on end cleanly on the signals that ask a program to end, and tell of SIGHUP.
+    /// Has the router that runs from now on end cleanly on the signals that ask a program to end,
+    /// and tell of SIGHUP.
     pub fn watch_ends() -> io::Result<()> {
         for signal in ENDS.into_iter().chain([SIGHUP]) {
             signals::watch(signal)?;
@@ -160,7 +163,8 @@ impl Host for Machine {
         if readable.is_empty() && writable.is_empty() && timeout_ns == Some(0) {
             return Ok(());
         }
-        // A signal that came after the engine asked, and before it sleeps, wakes nobody: it is looked for again soon.
+        // A signal that came after the engine asked, and before it sleeps, wakes nobody: it is
+        // looked for again soon.
         let most = if signals::pending() == 0 {
             LONGEST_SLEEP_NS
         } else {

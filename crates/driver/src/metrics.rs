@@ -1,8 +1,9 @@
 //! The router's counters over HTTP, in Prometheus' text format.
 //!
-//! One thread answers all clients with the text that the router left last; the data path never waits for it, and no client for
-//! another. It listens where it is told, and on local addresses unless told otherwise. On those it answers requests only that name
-//! such an address: a web page whose name was made to lead here reads nothing.
+//! One thread answers all clients with the text that the router left last; the data path never
+//! waits for it, and no client for another. It listens where it is told, and on local addresses
+//! unless told otherwise. On those it answers requests only that name such an address: a web page
+//! whose name was made to lead here reads nothing.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -198,7 +199,8 @@ fn answer(request: &[u8], text: &str, is_local: bool) -> Vec<u8> {
         _ => ("405 Method Not Allowed", "counters are only read\n"),
     };
     let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n",
         body.len()
     );
     let body = if method == "HEAD" { "" } else { body };

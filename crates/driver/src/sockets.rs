@@ -1,4 +1,5 @@
-//! The machine's sockets, as the router asks for them: TCP, UDP, UNIX, multicast, raw, inherited. None blocks.
+//! The machine's sockets, as the router asks for them: TCP, UDP, UNIX, multicast, raw, inherited.
+//! None blocks.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{
@@ -14,7 +15,8 @@ use trammel_io::local::Local;
 use trammel_io::socket;
 use trammel_router::host::{Socket, SocketRequest};
 
-/// The longest that a connection may take to be made: what Linux gives it by itself (tcp(7), `tcp_syn_retries`).
+/// The longest that a connection may take to be made: what Linux gives it by itself (tcp(7),
+/// `tcp_syn_retries`).
 const CONNECTING: Duration = Duration::from_secs(127);
 
 /// Opens a socket.
@@ -141,7 +143,8 @@ impl Socket for Inherited {
 
 impl Drop for Inherited {
     fn drop(&mut self) {
-        // The number that was given stays open, so that the partner would not see the end otherwise.
+        // The number that was given stays open, so that the partner would not see the end
+        // otherwise.
         let _ = self.0.stream.shutdown(std::net::Shutdown::Both);
     }
 }
