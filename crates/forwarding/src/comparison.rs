@@ -1,7 +1,8 @@
-//! `comparison`: each metric of each function and frame size, every engine beside the others, with errors.
+//! `comparison`: each metric of each function and frame size, every engine beside the others, with
+//! errors.
 //!
-//! Errors are relative to what was measured; where nothing was, to what was printed; where that is not either, the
-//! prediction's is relative to the simulation. The column `reference` says which.
+//! Errors are relative to what was measured; where nothing was, to what was printed; where that is
+//! not either, the prediction's is relative to the simulation. The column `reference` says which.
 
 use super::outcome::{Cell as Found, Outcome};
 use super::row::{Row, us};
@@ -150,8 +151,8 @@ pub(super) fn asked(test: Test) -> &'static [Asked] {
     }
 }
 
-/// What trials at shares of the maximum came to. Rings in memory have no link, so where the simulated device has one
-/// what was measured does not stand beside it.
+/// What trials at shares of the maximum came to. Rings in memory have no link, so where the
+/// simulated device has one what was measured does not stand beside it.
 fn at_loads(n: usize, cell: &Found, has_link: bool) -> Vec<Compared> {
     let [(_, simulated), (_, measured)] = cell.trials();
     let is_at = |a: &Row, b: &Row| a.test == b.test && a.share == b.share;
@@ -167,7 +168,8 @@ fn at_loads(n: usize, cell: &Found, has_link: bool) -> Vec<Compared> {
         };
         for (name, unit, value) in asked(row.test) {
             let simulated = of(simulated, *value);
-            // What is beyond the rate is lost, in the long run; each engine is at shares of its own rate.
+            // What is beyond the rate is lost, in the long run; each engine is at shares of its own
+            // rate.
             let rate = cell.predicted.as_ref().map(|at| at.estimate.rate().pps);
             let lost = rate.map(|pps| (1.0 - pps / (share * pps).min(cell.line)).max(0.0));
             rows.push(Compared {

@@ -93,7 +93,8 @@ fn work(estimate: &trammel_cost::estimate::Estimate, machine: &Machine) -> Work 
     }
 }
 
-/// A function of a paper: `bng_access`, or `baldi-2018:bng_access` where several papers have one of that name.
+/// A function of a paper: `bng_access`, or `baldi-2018:bng_access` where several papers have one of
+/// that name.
 fn of_paper(name: &str, machine: &Machine) -> Result<Function, NoAnswer> {
     let (wanted, name) = match name.split_once(':') {
         Some((paper, name)) => (Some(paper), name),

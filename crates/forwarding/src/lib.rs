@@ -5,7 +5,8 @@
 //!                                   ├─ simulate  the same costs on a virtual clock, and a search over loads
 //!                                   └─ measure   rings in memory, on this machine only and with nothing beside it
 //! ```
-//! Prediction and simulation are the same on every run, on any number of threads; what is measured is not.
+//! Prediction and simulation are the same on every run, on any number of threads; what is measured
+//! is not.
 #![forbid(unsafe_code)]
 
 mod comparison;
@@ -154,7 +155,8 @@ fn carry_out<'a>(
         for point in file.points.iter().filter(|point| !is_here(point)) {
             let name = &point.scenario.machine;
             let text = format!(
-                "nothing is measured for `{name}`, which is not this machine; `machine = \"{HOST}\"` measures here"
+                "nothing is measured for `{name}`, which is not this machine; `machine = \
+                 \"{HOST}\"` measures here"
             );
             if is_asked {
                 outcome.status.lack(text);
@@ -295,8 +297,8 @@ fn model(
     Ok(())
 }
 
-/// The name by which what `engine` finds of a cell is known: a hash of all that decides its numbers, the files that its
-/// configuration reads included.
+/// The name by which what `engine` finds of a cell is known: a hash of all that decides its
+/// numbers, the files that its configuration reads included.
 fn key(engine: Engine, cell: &Cell, file: &ForwardingFile, machine: &impl Debug) -> String {
     let (point, tested) = cell.of(file);
     let one = &point.scenario;
@@ -377,7 +379,8 @@ fn measure_all(
             && measured.pps > cell.line
         {
             outcome.status.note(
-                "throughputs measured above line rate are left out of the comparison: rings in memory have no link"
+                "throughputs measured above line rate are left out of the comparison: rings in \
+                 memory have no link"
                     .to_owned(),
             );
         }
@@ -396,8 +399,8 @@ fn measure_all(
     Ok(())
 }
 
-/// What this machine takes for `traffic`, and what it does under loads where that is asked; the error is of what is not
-/// there.
+/// What this machine takes for `traffic`, and what it does under loads where that is asked; the
+/// error is of what is not there.
 fn measure_one(bench: &Workbench, point: &Point, traffic: &Traffic) -> (KeptCell, Option<Error>) {
     let mut found = KeptCell::default();
     let measured = match measure::measure(bench, traffic) {
@@ -462,7 +465,8 @@ fn about_undeclared(outcome: &mut Outcome<'_>) {
             .collect();
         if !each.is_empty() {
             notes.push(format!(
-                "`{}`: {} declare no operations, so what they cost is neither predicted nor simulated",
+                "`{}`: {} declare no operations, so what they cost is neither predicted nor \
+                 simulated",
                 tested.name,
                 each.join(", ")
             ));

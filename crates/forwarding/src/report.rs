@@ -1,4 +1,5 @@
-//! The report of a forwarding run: one answer, rates over frame sizes by engine, the comparison, what costs what.
+//! The report of a forwarding run: one answer, rates over frame sizes by engine, the comparison,
+//! what costs what.
 
 use super::comparison::{self, Compared};
 use super::outcome::{Cell, Outcome};
@@ -154,7 +155,8 @@ fn throughput(outcome: &Outcome<'_>, compared: &[Compared], parts: &[Part<'_>]) 
             blocks.push(Block::Note(Note {
                 kind: NoteKind::Info,
                 text: format!(
-                    "The first {MOST_FIGURES} of {} functions and points are drawn; the tables have all.",
+                    "The first {MOST_FIGURES} of {} functions and points are drawn; the tables \
+                     have all.",
                     parts.len()
                 ),
             }));
@@ -163,7 +165,9 @@ fn throughput(outcome: &Outcome<'_>, compared: &[Compared], parts: &[Part<'_>]) 
         blocks.push(Block::Dots(dots(parts)));
     }
     blocks.push(Block::Comparison(side_by_side(outcome, compared)));
-    let text = "Rates are zero-loss throughputs. `predict` is a sum over operations with its uncertainty, `simulate` the same costs on a virtual clock with rings and links, `measure` the function itself on rings in memory.";
+    let text = "Rates are zero-loss throughputs. `predict` is a sum over operations with its \
+                uncertainty, `simulate` the same costs on a virtual clock with rings and links, \
+                `measure` the function itself on rings in memory.";
     Section {
         heading: "Throughput".to_owned(),
         text: text.to_owned(),
@@ -222,7 +226,8 @@ fn figure(n: usize, part: &Part<'_>) -> Figure {
         return figure;
     }
     figure.captioned(
-        "The band is the uncertainty of the prediction: from the best case, in which accesses to memory overlap, to the worst, in which none do.",
+        "The band is the uncertainty of the prediction: from the best case, in which accesses to \
+         memory overlap, to the worst, in which none do.",
     )
 }
 
@@ -339,9 +344,14 @@ fn trials(tables: &[Table]) -> Option<Section> {
     let table = at_loads.select(&names).ok()?;
     Some(Section {
         heading: "Latency, loss and recovery".to_owned(),
-        text: "At shares of the throughput that each engine found for itself. Simulated latency is from the last bit in to the first bit out; \
-               measured on rings in memory it is from the instant a frame was due to the instant at which the output ring has its batch, without device and interrupt, as the median of several windows. Recovery begins when the load drops from 110 % to 55 %. It is the time until the last loss, and until a frame takes at most twice the median at the lower load."
-            .to_owned(),
+        text:
+            "At shares of the throughput that each engine found for itself. Simulated latency is \
+               from the last bit in to the first bit out; measured on rings in memory it is from \
+               the instant a frame was due to the instant at which the output ring has its batch, \
+               without device and interrupt, as the median of several windows. Recovery begins \
+               when the load drops from 110 % to 55 %. It is the time until the last loss, and \
+               until a frame takes at most twice the median at the lower load."
+                .to_owned(),
         blocks: vec![Block::Table(TableView {
             title: "At shares of the throughput".to_owned(),
             table,

@@ -39,7 +39,8 @@ impl Lead {
         }
     }
 
-    /// A table whose rows say engine (where they are one engine's), point, swept parameters, function and frame size.
+    /// A table whose rows say engine (where they are one engine's), point, swept parameters,
+    /// function and frame size.
     fn table(&self, name: &str, has_engine: bool, own: &[(&str, CellType)]) -> Table {
         let mut columns = Vec::new();
         if has_engine {

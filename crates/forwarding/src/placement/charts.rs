@@ -33,7 +33,10 @@ fn fullness(servers: &Table) -> HeatMap {
     HeatMap {
         id: "servers".to_owned(),
         title: "How full each server is".to_owned(),
-        caption: "Use of each resource in per cent, over all nodes of a server; 100 is full. A last-level cache above 100 cannot hold all hot data, so accesses go to memory.".to_owned(),
+        caption: "Use of each resource in per cent, over all nodes of a server; 100 is full. A \
+                  last-level cache above 100 cannot hold all hot data, so accesses go to \
+                  memory."
+            .to_owned(),
         row_title: "server".to_owned(),
         column_title: "resource".to_owned(),
         rows: rows().map(|row| row.text("server").to_owned()).collect(),

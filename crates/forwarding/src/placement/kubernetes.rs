@@ -1,11 +1,12 @@
 //! A placement as resources of Kubernetes: one Deployment for each replica, bound to its server.
 //!
-//! Whole processors with requests equal to limits make a pod *Guaranteed*; under the static policy of the CPU
-//! manager it then has its cores to itself. Which cores of which node the kubelet picks is its own decision: the
-//! placement's choice stands in annotations, and the policies that make both agree in the comments.
+//! Whole processors with requests equal to limits make a pod *Guaranteed*; under the static policy
+//! of the CPU manager it then has its cores to itself. Which cores of which node the kubelet picks
+//! is its own decision: the placement's choice stands in annotations, and the policies that make
+//! both agree in the comments.
 //!
-//! Source: Kubernetes documentation, "Control CPU Management Policies on the Node", "Control Topology Management
-//! Policies on a node", "Manage HugePages".
+//! Source: Kubernetes documentation, "Control CPU Management Policies on the Node", "Control
+//! Topology Management Policies on a node", "Manage HugePages".
 
 use super::{Answer, ranges};
 use std::collections::BTreeSet;
@@ -52,7 +53,8 @@ fn head(answer: &Answer<'_>) -> String {
     format!(
         "# {} of {} servers, lower bound {}. Contention {}.\n\
          # Nodes are selected by the label kubernetes.io/hostname.\n\
-         # Kubelets need cpuManagerPolicy: static, memoryManagerPolicy: Static, topologyManagerPolicy: {topology}.\n\
+         # Kubelets need cpuManagerPolicy: static, memoryManagerPolicy: Static, \
+         topologyManagerPolicy: {topology}.\n\
          # Images are placeholders.\n",
         outcome.used(),
         outcome.servers.len(),
@@ -89,9 +91,11 @@ fn deployment(answer: &Answer<'_>, placed: &Placed, name: &str, busy: f64) -> St
     let deep = " ".repeat(14);
     let (mounts, volumes) = match pages {
         Some(size) => (
-            "          volumeMounts:\n            - name: hugepages\n              mountPath: /dev/hugepages\n",
+            "          volumeMounts:\n            - name: hugepages\n              mountPath: \
+             /dev/hugepages\n",
             format!(
-                "      volumes:\n        - name: hugepages\n          emptyDir:\n            medium: HugePages-{size}\n"
+                "      volumes:\n        - name: hugepages\n          emptyDir:\n            \
+                 medium: HugePages-{size}\n"
             ),
         ),
         None => ("", String::new()),
@@ -129,7 +133,8 @@ fn deployment(answer: &Answer<'_>, placed: &Placed, name: &str, busy: f64) -> St
          \x20     containers:\n\
          \x20       - name: {name}\n\
          \x20         image: {image}\n\
-         \x20         resources: # requests = limits: Guaranteed; cores are {busy:.0} % busy by the estimate\n\
+         \x20         resources: # requests = limits: Guaranteed; cores are {busy:.0} % busy by \
+         the estimate\n\
          \x20           requests:\n{requests}\
          \x20           limits:\n{limits}{mounts}{volumes}",
         chain_name = quoted(&chain.name),

@@ -203,19 +203,22 @@ impl Answer<'_> {
         match &self.file.validated {
             Some(_) => {}
             None if self.outcome.is_contended() => notes.push(
-                "note: contention not validated: the mutual slowdown of chains on a node is modelled, not measured"
+                "note: contention not validated: the mutual slowdown of chains on a node is \
+                 modelled, not measured"
                     .to_owned(),
             ),
             None => notes.push(
-                "note: contention not validated; here all tables fit in the last-level caches by the model".to_owned(),
+                "note: contention not validated; here all tables fit in the last-level caches by \
+                 the model"
+                    .to_owned(),
             ),
         }
         for at in self.losing() {
             let placed = &self.outcome.placement.placed[at];
             let chain = &self.file.problem.chains[placed.chain];
             notes.push(format!(
-                "warning: chain `{}`, replica {}: its simulated cores lose {:.2e} of the packets, more than {LOSS_TARGET:.0e}; \
-                 lower its `utilisation` or give it a larger `ring`",
+                "warning: chain `{}`, replica {}: its simulated cores lose {:.2e} of the packets, \
+                 more than {LOSS_TARGET:.0e}; lower its `utilisation` or give it a larger `ring`",
                 chain.name,
                 placed.replica,
                 self.loss(at)

@@ -72,7 +72,8 @@ impl Answer<'_> {
             .expect("columns of the table");
         format!(
             "{title}{used} of {} servers, {cores} cores: {proof}\n\n{servers}\n{replicas}\n\
-             cores simulated at the high end of their costs (seed {}): worst loss {worst:.1e}, at most {LOSS_TARGET:.0e} is allowed\n",
+             cores simulated at the high end of their costs (seed {}): worst loss {worst:.1e}, at \
+             most {LOSS_TARGET:.0e} is allowed\n",
             outcome.servers.len(),
             self.file.seed
         )
