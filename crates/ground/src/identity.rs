@@ -1,7 +1,8 @@
-//! Which build of the program this is: numbers of another build are not taken for those of this one.
+//! Which build of the program this is: numbers of another build are not taken for those of this
+//! one.
 //!
-//! A version has many builds: a change that is compiled in, another compiler, a congestion control that a program of its own
-//! registers. So the identity is that of the file that runs.
+//! A version has many builds: a change that is compiled in, another compiler, a congestion control
+//! that a program of its own registers. So the identity is that of the file that runs.
 
 use crate::sha256;
 use std::path::Path;
@@ -10,7 +11,8 @@ use std::sync::OnceLock;
 /// The file that runs, also where another one has taken its place meanwhile.
 const RUNNING: &str = "/proc/self/exe";
 
-/// SHA-256 of the program's file, as 64 hexadecimal digits. Where it cannot be read, a text that no other process has.
+/// SHA-256 of the program's file, as 64 hexadecimal digits. Where it cannot be read, a text that no
+/// other process has.
 pub fn of_program() -> &'static str {
     static IDENTITY: OnceLock<String> = OnceLock::new();
     IDENTITY.get_or_init(|| {

@@ -1,7 +1,8 @@
-//! Files beside a run folder, whose names anybody can tell: what somebody else has put there is neither read nor written.
+//! Files beside a run folder, whose names anybody can tell: what somebody else has put there is
+//! neither read nor written.
 //!
-//! In a folder to which others may write, such as `/tmp`, a file of a name that can be told beforehand may be a link of theirs to a
-//! file of ours, or results that they made up.
+//! In a folder to which others may write, such as `/tmp`, a file of a name that can be told
+//! beforehand may be a link of theirs to a file of ours, or results that they made up.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -12,7 +13,8 @@ pub fn is_own(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|about| belongs_to_us(&about))
 }
 
-/// Whether something with this metadata, not followed through a link, is no link and belongs to who runs this.
+/// Whether something with this metadata, not followed through a link, is no link and belongs to who
+/// runs this.
 pub fn belongs_to_us(about: &fs::Metadata) -> bool {
     !about.is_symlink() && is_of_user(about)
 }

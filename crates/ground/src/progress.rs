@@ -1,8 +1,9 @@
 //! Progress on a terminal: how many steps are done, and how long the rest takes.
 //!
-//! Steps weigh what they cost, about: of a sweep whose last point takes as long as all others, half is left before it.
-//! The time that is left follows from the time that the done part took; nothing is said of it before some work is done,
-//! or where nobody knows what steps weigh. Steps that go by the clock on the wall move while they run.
+//! Steps weigh what they cost, about: of a sweep whose last point takes as long as all others, half
+//! is left before it. The time that is left follows from the time that the done part took; nothing
+//! is said of it before some work is done, or where nobody knows what steps weigh. Steps that go by
+//! the clock on the wall move while they run.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;

@@ -1,11 +1,13 @@
-//! Files that a command writes at the path that the user gave: what stood there is replaced as a whole, and nothing of the user's is.
+//! Files that a command writes at the path that the user gave: what stood there is replaced as a
+//! whole, and nothing of the user's is.
 
 use anyhow::{Context, bail};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Refuses a path that cannot be written, or that holds something else than `is_ours` knows. A command asks this before its work.
+/// Refuses a path that cannot be written, or that holds something else than `is_ours` knows. A
+/// command asks this before its work.
 pub fn may_replace(path: &Path, is_ours: impl Fn(&[u8]) -> bool) -> anyhow::Result<()> {
     let name = path.display();
     match fs::metadata(path) {
@@ -14,7 +16,8 @@ pub fn may_replace(path: &Path, is_ours: impl Fn(&[u8]) -> bool) -> anyhow::Resu
             let bytes = fs::read(path).with_context(|| format!("`{name}`"))?;
             if !bytes.is_empty() && !is_ours(&bytes) {
                 bail!(
-                    "`{name}` exists and was not written by this command; give another name, or remove it first"
+                    "`{name}` exists and was not written by this command; give another name, or \
+                     remove it first"
                 );
             }
         }
@@ -33,8 +36,8 @@ pub fn starts(bytes: &[u8], with: &[&str]) -> bool {
     with.iter().any(|with| bytes.starts_with(with.as_bytes()))
 }
 
-/// Writes the bytes to a file beside `path` and renames it, so that `path` is what it was or is whole. A link stays one, and what is no
-/// file, as `/dev/stdout` or a pipe, is written to.
+/// Writes the bytes to a file beside `path` and renames it, so that `path` is what it was or is
+/// whole. A link stays one, and what is no file, as `/dev/stdout` or a pipe, is written to.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return OpenOptions::new().write(true).open(path)?.write_all(bytes);
@@ -58,7 +61,8 @@ fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
         .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    // Of a name that nobody knows beforehand: the folder may be one that others write to. It is gone where it is not renamed.
+    // Of a name that nobody knows beforehand: the folder may be one that others write to. It is
+    // gone where it is not renamed.
     tempfile::Builder::new().make_in(folder, |path| File::create_new(path))
 }
 
