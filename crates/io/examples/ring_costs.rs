@@ -1,5 +1,6 @@
-//! What the in-memory wire costs a call, a frame and a byte, in cycles of the time-stamp counter: minima of many
-//! short samples, each a sum of calls, as the counter may step by tens of cycles. The device profile `memory-ring` comes from here.
+//! What the in-memory wire costs a call, a frame and a byte, in cycles of the time-stamp counter:
+//! minima of many short samples, each a sum of calls, as the counter may step by tens of cycles.
+//! The device profile `memory-ring` comes from here.
 
 #![allow(clippy::print_stdout)]
 

@@ -1,7 +1,8 @@
 //! The one way in which listeners of this program accept connections.
 //!
-//! What `accept` says of a connection that is over already (accept(2), "Error handling") is no matter. Where the system has no
-//! descriptor or memory left for one more, the listener stays readable, so that whoever asks it again at once spins: it has to rest.
+//! What `accept` says of a connection that is over already (accept(2), "Error handling") is no
+//! matter. Where the system has no descriptor or memory left for one more, the listener stays
+//! readable, so that whoever asks it again at once spins: it has to rest.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -23,7 +24,8 @@ pub enum Accepted<T> {
 }
 
 impl<T> Accepted<T> {
-    /// The connection, if there is one; where the system is exhausted, the calling thread rests before it hears so.
+    /// The connection, if there is one; where the system is exhausted, the calling thread rests
+    /// before it hears so.
     pub fn or_rest(self) -> Option<T> {
         match self {
             Accepted::Connection(one) => Some(one),
@@ -60,8 +62,9 @@ pub fn accepted<T>(attempt: io::Result<T>) -> io::Result<Accepted<T>> {
     }
 }
 
-/// A descriptor that is kept for a listener which must neither rest nor spin, since a poll of many descriptors drives it: where there
-/// are no others, whoever waits is accepted with this one, and closed.
+/// A descriptor that is kept for a listener which must neither rest nor spin, since a poll of many
+/// descriptors drives it: where there are no others, whoever waits is accepted with this one, and
+/// closed.
 #[derive(Debug, Default)]
 pub struct Reserve(Option<File>);
 

@@ -1,7 +1,8 @@
 //! Devices by packet sockets: any interface, no driver's help, inside user namespaces too.
 //!
-//! Frames come by a mapped ring and go by `sendmmsg`, each by a socket of its own. The kernel's own stack sees
-//! what comes as well. What the kernel leaves to hardware is done on the way in: see [`crate::offload`].
+//! Frames come by a mapped ring and go by `sendmmsg`, each by a socket of its own. The kernel's own
+//! stack sees what comes as well. What the kernel leaves to hardware is done on the way in: see
+//! [`crate::offload`].
 
 use crate::error::{Error, Result};
 use crate::intake::Intake;
@@ -39,8 +40,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            // Some 10,000 short frames: 10 ms at a million a second, and still within a second-level cache's
-            // reach. More would cost misses, not only memory.
+            // Some 10,000 short frames: 10 ms at a million a second, and still within a
+            // second-level cache's reach. More would cost misses, not only memory.
             ring_bytes: Some(2 << 20),
             is_promiscuous: true,
             sees_outgoing: false,
@@ -128,7 +129,8 @@ impl AfPacket {
     /// An error where the interface is gone; one that is down may come up again.
     #[cold]
     fn check(&self) -> io::Result<()> {
-        // That an interface went down is told once, that it went away afterwards not at all: the binding tells it.
+        // That an interface went down is told once, that it went away afterwards not at all: the
+        // binding tells it.
         let _ = sys::pending_error(&self.receiver);
         let address: libc::sockaddr_ll = sys::bound_address(&self.receiver)?;
         if address.sll_ifindex > 0 {
@@ -220,7 +222,8 @@ impl Device for AfPacket {
                 offload = offload.shifted(4);
             }
             if offload.is_none() {
-                // Where the pool is full the frame stays in the ring, which overflows in turn and is counted.
+                // Where the pool is full the frame stays in the ring, which overflows in turn and
+                // is counted.
                 let Some(packet) = pool.alloc_with(bytes) else {
                     break;
                 };

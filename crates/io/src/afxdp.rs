@@ -1,12 +1,13 @@
 //! Devices by AF_XDP: frames go between the driver and the pool's own slots.
 //!
-//! The pool's first block is the memory that the kernel writes frames to and reads them from, so a frame that
-//! comes is a packet without a copy of ours (the kernel copies, unless the driver does zero-copy), and one that
-//! goes is read from where it lies. Slots that the kernel has are lent; what it is done with comes back.
+//! The pool's first block is the memory that the kernel writes frames to and reads them from, so a
+//! frame that comes is a packet without a copy of ours (the kernel copies, unless the driver does
+//! zero-copy), and one that goes is read from where it lies. Slots that the kernel has are lent;
+//! what it is done with comes back.
 //!
-//! A program of five instructions gives the frames of one queue to the socket and the rest to the kernel's
-//! stack. Needs the right to load it, which no user namespace gives. A device that only sends has no program, and leaves
-//! all that comes to the kernel.
+//! A program of five instructions gives the frames of one queue to the socket and the rest to the
+//! kernel's stack. Needs the right to load it, which no user namespace gives. A device that only
+//! sends has no program, and leaves all that comes to the kernel.
 
 use crate::afpacket;
 use crate::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
@@ -91,8 +92,8 @@ pub struct AfXdp {
 }
 
 impl AfXdp {
-    /// Opens a queue of interface `name` of the calling thread's namespace for packets of `pool`, whose first
-    /// block should have four times as many slots as a ring has entries.
+    /// Opens a queue of interface `name` of the calling thread's namespace for packets of `pool`,
+    /// whose first block should have four times as many slots as a ring has entries.
     pub fn open(name: &str, options: &Options, pool: &mut Pool) -> Result<AfXdp> {
         let index = sys::interface_index(name)?;
         if !options.ring.is_power_of_two() {
@@ -139,7 +140,8 @@ impl AfXdp {
         } else {
             "by copies: the driver has no zero-copy"
         };
-        // One call then sends a whole ring; an older kernel sends 32 frames a call, which costs more calls.
+        // One call then sends a whole ring; an older kernel sends 32 frames a call, which costs
+        // more calls.
         let _ = sys::set_option(&socket, libc::SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &options.ring);
 
         let (mut attachment, mut where_it_is) = (None, "");
@@ -162,7 +164,8 @@ impl AfXdp {
         let queues = ethtool.receive_queues(name)?;
         if queues > 1 && options.receives {
             remarks.push(format!(
-                "`{name}` has {queues} receive queues, of which only {} is read: `ethtool -L {name} combined 1`",
+                "`{name}` has {queues} receive queues, of which only {} is read: `ethtool -L \
+                 {name} combined 1`",
                 options.queue
             ));
         }
@@ -171,8 +174,8 @@ impl AfXdp {
             && driver.is_ok_and(|driver| matches!(driver.as_str(), "veth" | "tun" | "virtio_net"))
         {
             remarks.push(format!(
-                "AF_XDP cannot tell which frames of `{name}` lack their checksum; where its peer is this machine's \
-                 own stack: `ethtool -K PEER tx off`"
+                "AF_XDP cannot tell which frames of `{name}` lack their checksum; where its peer \
+                 is this machine's own stack: `ethtool -K PEER tx off`"
             ));
         }
         let mut device = AfXdp {
@@ -272,7 +275,8 @@ impl AfXdp {
             };
             if let Err(error) = sys::check_size(sent) {
                 match error.raw_os_error() {
-                    // Some went, or the interface has no room or is down: the rest stays in the ring.
+                    // Some went, or the interface has no room or is down: the rest stays in the
+                    // ring.
                     Some(
                         libc::EAGAIN | libc::EBUSY | libc::ENOBUFS | libc::EINTR | libc::ENETDOWN,
                     ) => {}
@@ -290,8 +294,8 @@ impl AfXdp {
     fn gone(&self) -> Option<io::Error> {
         let socket = self.socket.as_ref()?;
         sys::pending_error(socket)?;
-        // The socket of an interface that is gone is no longer bound: it has no statistics of its queue, but
-        // the error is the same as for one that is down; the name tells them apart.
+        // The socket of an interface that is gone is no longer bound: it has no statistics of its
+        // queue, but the error is the same as for one that is down; the name tells them apart.
         let error = Error::NoInterface {
             name: self.name.clone(),
         };
@@ -314,14 +318,16 @@ fn is_unbound(socket: &OwnedFd) -> bool {
     matches!(sys::check_size(sent), Err(error) if error.raw_os_error() == Some(libc::ENXIO))
 }
 
-/// A packet of a slot that the kernel had by this device, and no longer has; `pool` is the one that it was lent by.
+/// A packet of a slot that the kernel had by this device, and no longer has; `pool` is the one that
+/// it was lent by.
 #[inline]
 fn take_back(lent: &mut [bool], pool: &mut Pool, slot: usize, offset: usize, len: usize) -> Handle {
     assert!(
         std::mem::take(&mut lent[slot]),
         "the kernel gave back slot {slot}, which it did not have"
     );
-    // SAFETY: a slot that is in a ring of ours, or whose socket is closed, the kernel writes to no more.
+    // SAFETY: a slot that is in a ring of ours, or whose socket is closed, the kernel writes to no
+    // more.
     unsafe { pool.reclaim(slot as u32, offset, len) }
 }
 
@@ -380,8 +386,8 @@ fn program_of(queue: u32, udp_port: Option<u16>) -> Result<(Program, Map)> {
     Ok((Program::load(&code)?, sockets))
 }
 
-/// Skips the six places of the redirection after these, unless the frame in `r1` is a whole datagram of UDP to
-/// `port` in IPv4 without options or IPv6 without extension headers.
+/// Skips the six places of the redirection after these, unless the frame in `r1` is a whole
+/// datagram of UDP to `port` in IPv4 without options or IPv6 without extension headers.
 fn only_udp_to(port: u16) -> Code {
     let word = |bytes: [u8; 2]| i32::from(u16::from_ne_bytes(bytes));
     // Instructions from the one behind place `at` to those that let the frame pass.
@@ -532,7 +538,8 @@ impl Device for AfXdp {
             return Ok(0);
         }
         self.empty = 0;
-        // Without a driver's help there is no time of arrival; that of reading is the same for the batch.
+        // Without a driver's help there is no time of arrival; that of reading is the same for the
+        // batch.
         let now = Timestamp(clock::wall_ns());
         for _ in 0..count {
             let frame = self.receive.read();
@@ -546,7 +553,8 @@ impl Device for AfXdp {
         self.received += u64::from(count);
         self.refill(pool);
         if self.fill.wants_call() {
-            // A driver that does zero-copy sleeps while it has no slots; any call on the socket wakes it.
+            // A driver that does zero-copy sleeps while it has no slots; any call on the socket
+            // wakes it.
             clock::wait(&[self.descriptor().unwrap_or(-1)], Some(0))?;
         }
         Ok(count as usize)
@@ -631,8 +639,8 @@ impl Device for AfXdp {
     }
 }
 
-/// Lends a packet's slot, or that of a copy where it lies elsewhere: the slot, where in it, how long. What is
-/// longer than a slot cannot be sent.
+/// Lends a packet's slot, or that of a copy where it lies elsewhere: the slot, where in it, how
+/// long. What is longer than a slot cannot be sent.
 #[inline]
 fn lend(pool: &mut Pool, packet: Handle) -> Option<(u32, usize, usize)> {
     let (offset, len) = (pool[&packet].offset(), pool[&packet].len());

@@ -1,6 +1,7 @@
 //! What passes an interface, both ways: the first bytes of each frame, with the kernel's own stamp.
 //!
-//! Frames that come are seen as the kernel takes them in, those that go as its driver is handed them, behind every queue.
+//! Frames that come are seen as the kernel takes them in, those that go as its driver is handed
+//! them, behind every queue.
 
 use crate::afpacket::{bind, see_all};
 use crate::error::{Error, Result};
@@ -33,7 +34,8 @@ pub struct Seen<'a> {
 }
 
 impl Capture {
-    /// Begins to capture the first `most` bytes of each frame at interface `name` of the calling thread's namespace.
+    /// Begins to capture the first `most` bytes of each frame at interface `name` of the calling
+    /// thread's namespace.
     pub fn open(name: &str, most: u32) -> Result<Capture> {
         let index = sys::interface_index(name)?;
         let of = |what| Error::of(what, name, "CAP_NET_RAW");
@@ -83,7 +85,8 @@ fn cut(socket: &OwnedFd, most: u32) -> io::Result<()> {
         len: 1,
         filter: &raw mut answer,
     };
-    // SAFETY: the program and its one instruction outlive the call, and the length is the program's.
+    // SAFETY: the program and its one instruction outlive the call, and the length is the
+    // program's.
     let done = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),

@@ -55,8 +55,8 @@ impl Waiter {
         }));
     }
 
-    /// Sleeps until one of the descriptors can be read or has an error, `timeout_ns` have passed (never, if
-    /// none), or a signal came. Says how many are ready.
+    /// Sleeps until one of the descriptors can be read or has an error, `timeout_ns` have passed
+    /// (never, if none), or a signal came. Says how many are ready.
     pub fn wait(&mut self, timeout_ns: Option<i64>) -> io::Result<usize> {
         let timeout = timeout_ns.map(|ns| libc::timespec {
             tv_sec: ns.max(0) / 1_000_000_000,
@@ -65,7 +65,8 @@ impl Waiter {
         let timeout = timeout
             .as_ref()
             .map_or(std::ptr::null(), std::ptr::from_ref);
-        // SAFETY: the array and its length belong together; the time-out lives until the call returns.
+        // SAFETY: the array and its length belong together; the time-out lives until the call
+        // returns.
         let ready = unsafe {
             libc::ppoll(
                 self.polled.as_mut_ptr(),
@@ -95,8 +96,8 @@ impl Waiter {
     }
 }
 
-/// Waits until one of `readable` can be read or of `writable` written, `timeout_ns` have passed (never, if
-/// none), or a signal came; appends the ready ones to `ready`.
+/// Waits until one of `readable` can be read or of `writable` written, `timeout_ns` have passed
+/// (never, if none), or a signal came; appends the ready ones to `ready`.
 pub fn wait_both(
     readable: &[RawFd],
     writable: &[RawFd],
@@ -125,8 +126,9 @@ pub fn wait(fds: &[RawFd], timeout_ns: Option<i64>) -> io::Result<usize> {
     waiter.wait(timeout_ns)
 }
 
-/// Has timers of the calling thread, and of those that it starts from now on, go off when they are due. Linux lets them be 50 µs late
-/// otherwise, so that it need not wake up for each (`PR_SET_TIMERSLACK`); a kernel that refuses goes on doing that.
+/// Has timers of the calling thread, and of those that it starts from now on, go off when they are
+/// due. Linux lets them be 50 µs late otherwise, so that it need not wake up for each
+/// (`PR_SET_TIMERSLACK`); a kernel that refuses goes on doing that.
 pub fn wake_on_time() {
     let _ = set_current_timer_slack(Some(NonZeroU64::MIN));
 }
@@ -140,7 +142,8 @@ pub fn sleep_until(at_ns: i64) {
     let _ = clock_nanosleep_absolute(ClockId::Monotonic, &at);
 }
 
-/// Has the calling thread run before all of usual priority (`SCHED_FIFO`), from 1 to 99; needs `CAP_SYS_NICE`.
+/// Has the calling thread run before all of usual priority (`SCHED_FIFO`), from 1 to 99; needs
+/// `CAP_SYS_NICE`.
 pub fn real_time(priority: u8) -> io::Result<()> {
     let wish = libc::sched_param {
         sched_priority: libc::c_int::from(priority),

@@ -1,7 +1,7 @@
 //! A device that cannot carry super-packets, with those cut that come to it.
 //!
-//! Packets that stand for themselves pass as they are, at the cost of a look at each; those of one that was cut
-//! wait here, in order, until the device has room for them.
+//! Packets that stand for themselves pass as they are, at the cost of a look at each; those of one
+//! that was cut wait here, in order, until the device has room for them.
 
 use crate::offload::{Offload, OffloadCounters};
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
-//! Datagrams, many a system call: `sendmmsg` and `recvmmsg`, segmentation of UDP and its counterpart (GSO and GRO), and the
-//! time at which the kernel received each.
+//! Datagrams, many a system call: `sendmmsg` and `recvmmsg`, segmentation of UDP and its
+//! counterpart (GSO and GRO), and the time at which the kernel received each.
 
 use crate::{socket, sys};
 use std::io;
@@ -8,11 +8,13 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Bytes at the start of a datagram that are its own; what follows, all share.
 pub const HEAD_BYTES: usize = 16;
-/// Datagrams of one call that the kernel cuts, at most (`UDP_MAX_SEGMENTS`), and their bytes together.
+/// Datagrams of one call that the kernel cuts, at most (`UDP_MAX_SEGMENTS`), and their bytes
+/// together.
 pub const MOST_SEGMENTS: usize = 128;
 /// See [`MOST_SEGMENTS`].
 pub const MOST_SEGMENTED_BYTES: usize = 65_507;
-/// Bytes that messages of the kernel about a datagram take: a time, a count of losses, the length of segments.
+/// Bytes that messages of the kernel about a datagram take: a time, a count of losses, the length
+/// of segments.
 const CONTROL_BYTES: usize = 128;
 
 /// Room for one message of the kernel's, aligned as it wants.
@@ -36,7 +38,8 @@ pub struct Sender {
     segments: Vec<u8>,
 }
 
-// SAFETY: the pointers in `vectors` and `headers` are written right before the call that reads them.
+// SAFETY: the pointers in `vectors` and `headers` are written right before the call that reads
+// them.
 unsafe impl Send for Sender {}
 
 impl std::fmt::Debug for Sender {
@@ -59,9 +62,9 @@ impl Sender {
         }
     }
 
-    /// Sends `datagrams` in one call; after its head each goes on with the bytes of `filler` from the head's length on. Says
-    /// how many went; one at least, or an error. What `filler` has too few bytes for, and what is more than a
-    /// call sends, waits for the next call.
+    /// Sends `datagrams` in one call; after its head each goes on with the bytes of `filler` from
+    /// the head's length on. Says how many went; one at least, or an error. What `filler` has too
+    /// few bytes for, and what is more than a call sends, waits for the next call.
     pub fn send<const HEAD: usize>(
         &mut self,
         socket: &UdpSocket,
@@ -83,8 +86,8 @@ impl Sender {
             header.msg_hdr.msg_iov = vectors.as_mut_ptr();
             header.msg_hdr.msg_iovlen = 2;
         }
-        // SAFETY: the first `count` headers point to vectors of ours that point into `datagrams` and `filler`, which are
-        // borrowed until the call returns; the kernel copies.
+        // SAFETY: the first `count` headers point to vectors of ours that point into `datagrams`
+        // and `filler`, which are borrowed until the call returns; the kernel copies.
         let sent = unsafe {
             libc::sendmmsg(
                 socket.as_raw_fd(),
@@ -96,8 +99,8 @@ impl Sender {
         sys::check(sent).map(|sent| sent as usize)
     }
 
-    /// Sends `datagrams`, all of the same length, as one that the kernel or the device cuts (`UDP_SEGMENT`): a burst
-    /// without gaps. All go or none.
+    /// Sends `datagrams`, all of the same length, as one that the kernel or the device cuts
+    /// (`UDP_SEGMENT`): a burst without gaps. All go or none.
     pub fn send_segments(
         &mut self,
         socket: &UdpSocket,
@@ -134,7 +137,8 @@ impl Sender {
         header.msg_iov = &raw mut vector;
         header.msg_iovlen = 1;
         header.msg_control = control.0.as_mut_ptr().cast();
-        // SAFETY: the macros' functions compute sizes, and give a place within `control`, which has room for it.
+        // SAFETY: the macros' functions compute sizes, and give a place within `control`, which has
+        // room for it.
         unsafe {
             header.msg_controllen = libc::CMSG_SPACE(2) as _;
             let message = libc::CMSG_FIRSTHDR(&raw const header);
@@ -183,7 +187,8 @@ pub struct Receiver {
     lost: u32,
 }
 
-// SAFETY: the pointers in `vectors` and `headers` are written right before the call that reads them.
+// SAFETY: the pointers in `vectors` and `headers` are written right before the call that reads
+// them.
 unsafe impl Send for Receiver {}
 
 impl std::fmt::Debug for Receiver {
@@ -272,8 +277,8 @@ impl Receiver {
         })
     }
 
-    /// Datagrams that the socket has had no room for, by what the kernel told with the last one that came; counts to 2³² and
-    /// begins anew.
+    /// Datagrams that the socket has had no room for, by what the kernel told with the last one
+    /// that came; counts to 2³² and begins anew.
     pub fn lost(&self) -> u32 {
         self.lost
     }
@@ -289,8 +294,8 @@ struct About {
 
 fn about(header: &libc::msghdr) -> About {
     let mut about = About::default();
-    // SAFETY: the kernel has filled in the messages and their length; the macros' functions walk them within that length,
-    // and each kind's value has the type that Linux gives it.
+    // SAFETY: the kernel has filled in the messages and their length; the macros' functions walk
+    // them within that length, and each kind's value has the type that Linux gives it.
     unsafe {
         let mut message = libc::CMSG_FIRSTHDR(header);
         while !message.is_null() {
@@ -319,7 +324,8 @@ fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
     let storage = std::ptr::from_ref(name);
     match libc::c_int::from(name.ss_family) {
         libc::AF_INET => {
-            // SAFETY: the family says what it is, and the storage is large and aligned enough for any.
+            // SAFETY: the family says what it is, and the storage is large and aligned enough for
+            // any.
             let raw = unsafe { &*storage.cast::<libc::sockaddr_in>() };
             let ip = Ipv4Addr::from(u32::from_be(raw.sin_addr.s_addr));
             Some((IpAddr::V4(ip), u16::from_be(raw.sin_port)).into())
@@ -337,7 +343,8 @@ fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
 /// What a socket of datagrams is to do.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Has each datagram come with the time at which the kernel received it, and with how many were lost for want of room.
+    /// Has each datagram come with the time at which the kernel received it, and with how many were
+    /// lost for want of room.
     pub tells: bool,
     /// Has datagrams of one flow come as one (GRO).
     pub gathers: bool,
@@ -357,7 +364,8 @@ pub fn configure(socket: &UdpSocket, options: &Options) -> io::Result<()> {
     socket::mark(socket.as_fd(), is_ipv6, options.ds, options.ttl)?;
     let owned: OwnedFd = socket.try_clone()?.into();
     let set = |level, name, value: i32| sys::set_option(&owned, level, name, &value);
-    // What a kernel does not know is done without: datagrams then come without their time or one by one.
+    // What a kernel does not know is done without: datagrams then come without their time or one by
+    // one.
     let set_where_known = |level, name| match set(level, name, 1) {
         Err(error) if error.raw_os_error() == Some(libc::ENOPROTOOPT) => Ok(()),
         other => other,
@@ -383,8 +391,9 @@ pub fn configure(socket: &UdpSocket, options: &Options) -> io::Result<()> {
     Ok(())
 }
 
-/// Datagrams that a socket has had no room for by now, as the kernel counts them (`SO_MEMINFO`, Linux 4.12); counts to 2³² and begins
-/// anew. What [`Receiver::lost`] tells is as old as the last datagram that came.
+/// Datagrams that a socket has had no room for by now, as the kernel counts them (`SO_MEMINFO`,
+/// Linux 4.12); counts to 2³² and begins anew. What [`Receiver::lost`] tells is as old as the last
+/// datagram that came.
 pub fn drops(socket: &impl AsFd) -> io::Result<u32> {
     memory(socket).map(|info| info[libc::SK_MEMINFO_DROPS as usize])
 }

@@ -1,5 +1,5 @@
-//! When datagrams left: the kernel's time as the driver takes each (`SO_TIMESTAMPING`, by software), told by the socket's queue of
-//! errors.
+//! When datagrams left: the kernel's time as the driver takes each (`SO_TIMESTAMPING`, by
+//! software), told by the socket's queue of errors.
 //!
 //! A call that returns says that the kernel has a packet; this says that it has given it away.
 
@@ -8,8 +8,8 @@ use std::io;
 use std::net::UdpSocket;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// `SOF_TIMESTAMPING_TX_SOFTWARE`, `…_SOFTWARE`, `…_OPT_ID`, `…_OPT_TSONLY`: when it leaves, with the datagram's number and
-/// without the datagram.
+/// `SOF_TIMESTAMPING_TX_SOFTWARE`, `…_SOFTWARE`, `…_OPT_ID`, `…_OPT_TSONLY`: when it leaves, with
+/// the datagram's number and without the datagram.
 const FLAGS: libc::c_uint = libc::SOF_TIMESTAMPING_TX_SOFTWARE
     | libc::SOF_TIMESTAMPING_SOFTWARE
     | libc::SOF_TIMESTAMPING_OPT_ID
@@ -103,8 +103,8 @@ impl Departures {
 
 fn departure(header: &libc::msghdr) -> Option<Departure> {
     let (mut time_ns, mut number) = (None, None);
-    // SAFETY: the kernel has filled in the messages and their length; the macros' functions walk them within that length,
-    // and each kind's value has the type that Linux gives it.
+    // SAFETY: the kernel has filled in the messages and their length; the macros' functions walk
+    // them within that length, and each kind's value has the type that Linux gives it.
     unsafe {
         let mut message = libc::CMSG_FIRSTHDR(header);
         while !message.is_null() {

@@ -63,7 +63,8 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// From what the kernel said to `what`, done with the interface or file `name`, which needs `right`.
+    /// From what the kernel said to `what`, done with the interface or file `name`, which needs
+    /// `right`.
     pub(crate) fn from_kernel(
         what: &str,
         name: &str,

@@ -15,8 +15,8 @@ const SIOCGHWTSTAMP: u64 = 0x89b1;
 const SEND_TIMES: u32 = 1;
 const HEAR_ALL: u32 = 1;
 
-/// The offloads that change what frames look like, with the command that sets each. Switching off the
-/// transmit checksum also ends the segmentation of UDP, which needs it.
+/// The offloads that change what frames look like, with the command that sets each. Switching off
+/// the transmit checksum also ends the segmentation of UDP, which needs it.
 const OFFLOADS: &[(&str, u32)] = &[
     ("tso", 0x1f),
     ("gso", 0x24),
@@ -46,7 +46,8 @@ pub struct Times {
     pub clock: Option<u32>,
 }
 
-/// An interface that times all frames by its clock; when this is dropped it does again what it did before.
+/// An interface that times all frames by its clock; when this is dropped it does again what it did
+/// before.
 #[derive(Debug)]
 pub struct HardwareTimes {
     ethtool: Ethtool,
@@ -87,8 +88,8 @@ impl Ethtool {
             data: command.as_mut_ptr().cast(),
             rest: [0; 16],
         };
-        // SAFETY: the request is as long as `struct ifreq`; the commands sent here write no further than the
-        // structure that the caller gave.
+        // SAFETY: the request is as long as `struct ifreq`; the commands sent here write no further
+        // than the structure that the caller gave.
         sys::check(unsafe {
             libc::ioctl(self.socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request)
         })
@@ -158,7 +159,8 @@ impl Ethtool {
 
     /// What it can tell about when frames leave and come; nothing where the driver does not say.
     pub fn times(&self, name: &str) -> Result<Times> {
-        // struct ethtool_ts_info: cmd, so_timestamping, phc_index, tx_types, 3 reserved, rx_filters, 3 reserved
+        // struct ethtool_ts_info: cmd, so_timestamping, phc_index, tx_types, 3 reserved,
+        // rx_filters, 3 reserved
         let mut info = [0; 11];
         info[0] = GET_TS_INFO;
         match self.command(name, &mut info) {
@@ -192,15 +194,16 @@ impl Ethtool {
         })
     }
 
-    /// Reads or sets how an interface times frames: `struct hwtstamp_config`, which is flags, what is sent, and what comes.
+    /// Reads or sets how an interface times frames: `struct hwtstamp_config`, which is flags, what
+    /// is sent, and what comes.
     fn hardware_times(&self, call: u64, name: &str, mut config: [u32; 3]) -> Result<[u32; 3]> {
         let mut request = Request {
             name: sys::interface_name(name)?,
             data: config.as_mut_ptr().cast(),
             rest: [0; 16],
         };
-        // SAFETY: the request is as long as `struct ifreq`, and the configuration as `struct hwtstamp_config`, which is all that the
-        // kernel reads and writes there.
+        // SAFETY: the request is as long as `struct ifreq`, and the configuration as
+        // `struct hwtstamp_config`, which is all that the kernel reads and writes there.
         sys::check(unsafe { libc::ioctl(self.socket.as_raw_fd(), call as _, &raw mut request) })
             .map_err(Error::of(
                 "set how frames are timed by",

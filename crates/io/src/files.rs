@@ -6,8 +6,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Exchanges the names of `one` and `other`, which lie on one file system, in a single step: whoever looks
-/// sees both before it or both after it. `Unsupported` where the kernel or the file system cannot.
+/// Exchanges the names of `one` and `other`, which lie on one file system, in a single step:
+/// whoever looks sees both before it or both after it. `Unsupported` where the kernel or the file
+/// system cannot.
 pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     let text = |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from);
     let (one, other) = (text(one)?, text(other)?);

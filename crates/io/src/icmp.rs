@@ -1,7 +1,8 @@
-//! Raw sockets of ICMP (RFC 792) and ICMPv6 (RFC 4443), which take in one type of message, all or none.
+//! Raw sockets of ICMP (RFC 792) and ICMPv6 (RFC 4443), which take in one type of message, all or
+//! none.
 //!
-//! They send and receive as sockets of UDP do. What comes of IPv4 has its IP header in front; the checksum of ICMPv6 is the
-//! kernel's work both ways, that of ICMP nobody's.
+//! They send and receive as sockets of UDP do. What comes of IPv4 has its IP header in front; the
+//! checksum of ICMPv6 is the kernel's work both ways, that of ICMP nobody's.
 
 use crate::error::{Error, Result};
 use crate::local::Local;
@@ -9,7 +10,8 @@ use crate::sys;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::OwnedFd;
 
-/// Options that the `libc` crate lacks (`linux/icmp.h`, `linux/icmpv6.h`): which types are kept out, a bit each.
+/// Options that the `libc` crate lacks (`linux/icmp.h`, `linux/icmpv6.h`): which types are kept
+/// out, a bit each.
 const SOL_RAW: libc::c_int = 255;
 const ICMP_FILTER: libc::c_int = 1;
 const ICMPV6_FILTER: libc::c_int = 1;

@@ -6,8 +6,8 @@ use trammel_packet::batch::Packets;
 use trammel_packet::packet::Packet;
 use trammel_packet::pool::{Handle, Pool};
 
-/// Packets that came of a frame and found no room in the batch: a super-packet is up to 64 KiB, more
-/// packets than a batch holds.
+/// Packets that came of a frame and found no room in the batch: a super-packet is up to 64 KiB,
+/// more packets than a batch holds.
 #[derive(Debug, Default)]
 pub(crate) struct Intake {
     waiting: VecDeque<Handle>,

@@ -1,4 +1,5 @@
-//! The interfaces of this network namespace with their addresses, and the routers of their default routes.
+//! The interfaces of this network namespace with their addresses, and the routers of their default
+//! routes.
 
 use crate::netlink::{Message, Socket};
 use crate::rtnetlink::{self, Address, Link, Route};

@@ -1,7 +1,8 @@
-//! This host's end of a socket: its address, its port and its one interface, chosen before the socket is bound.
+//! This host's end of a socket: its address, its port and its one interface, chosen before the
+//! socket is bound.
 //!
-//! The standard library binds what listens and leaves the near end of a connection to the system. Here both are one thing, for
-//! both versions of IP.
+//! The standard library binds what listens and leaves the near end of a connection to the system.
+//! Here both are one thing, for both versions of IP.
 
 use crate::error::{self, Error};
 use crate::sys;
@@ -10,8 +11,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, U
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-/// Connections that may wait to be accepted, of which the system allows as many as `net.core.somaxconn` says. The standard library has
-/// 128: while so many strangers wait, everybody's next attempt is a second later.
+/// Connections that may wait to be accepted, of which the system allows as many as
+/// `net.core.somaxconn` says. The standard library has 128: while so many strangers wait,
+/// everybody's next attempt is a second later.
 const BACKLOG: libc::c_int = 4096;
 
 /// Whether packets can be kept to interface `device`.
@@ -40,7 +42,8 @@ fn connect(stream: &TcpStream, remote: SocketAddr) -> Result<()> {
 /// The near end of a socket.
 #[derive(Clone, Copy, Debug)]
 pub struct Local<'a> {
-    /// Its address, of which an unspecified one is any of this host's, and its port, of which 0 is any that is free.
+    /// Its address, of which an unspecified one is any of this host's, and its port, of which 0 is
+    /// any that is free.
     pub address: SocketAddr,
     /// The interface that all its packets leave by and come by; none leaves it to the routes.
     pub device: Option<&'a str>,
@@ -63,8 +66,8 @@ impl Local<'_> {
     /// A connection to `remote`, which may take `within` to be made.
     ///
     /// # Errors
-    /// If the near end cannot be had (of another version of IP, another's address, a port in use, no such interface), or the far
-    /// end does not answer.
+    /// If the near end cannot be had (of another version of IP, another's address, a port in use,
+    /// no such interface), or the far end does not answer.
     pub fn connect(&self, remote: SocketAddr, within: Duration) -> Result<TcpStream> {
         let stream = self.unconnected()?;
         // It holds for the connection as well (socket(7), SO_SNDTIMEO).
@@ -77,7 +80,8 @@ impl Local<'_> {
         Ok(stream)
     }
 
-    /// Begins a connection to `remote`, and does not wait: it can be written to once it is made ([`crate::reach::connect_by`]).
+    /// Begins a connection to `remote`, and does not wait: it can be written to once it is made
+    /// ([`crate::reach::connect_by`]).
     ///
     /// # Errors
     /// If the near end cannot be had.

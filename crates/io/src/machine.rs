@@ -1,5 +1,5 @@
-//! What only the first process of a machine does: it mounts its file systems and switches it off. And what a process asks that has to
-//! end with the one that started it.
+//! What only the first process of a machine does: it mounts its file systems and switches it off.
+//! And what a process asks that has to end with the one that started it.
 
 use crate::clock;
 use crate::error::{Error, Result};
@@ -18,7 +18,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 
-/// Mounts a file system of the kernel's own (`proc`, `sysfs`, `devtmpfs`, `tmpfs`) at folder `at`, which is made.
+/// Mounts a file system of the kernel's own (`proc`, `sysfs`, `devtmpfs`, `tmpfs`) at folder `at`,
+/// which is made.
 pub fn mount(kind: &str, at: &str) -> Result<()> {
     let failed = |source| Error::Kernel {
         what: format!("cannot mount `{kind}` at {at}"),
@@ -40,13 +41,15 @@ pub fn power_off() -> io::Error {
 
 /// Kills the child of `command` when the spawning thread exits (`PR_SET_PDEATHSIG`).
 pub fn die_with_parent(command: &mut Command) -> &mut Command {
-    // SAFETY: between fork and exec only `prctl` is called, which allocates nothing and takes no lock.
+    // SAFETY: between fork and exec only `prctl` is called, which allocates nothing and takes no
+    // lock.
     unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?)) }
 }
 
 /// Has what `command` starts lie at the same addresses each time.
 pub fn fix_addresses(command: &mut Command) -> &mut Command {
-    // SAFETY: between fork and exec only `personality` is called, which allocates nothing and takes no lock.
+    // SAFETY: between fork and exec only `personality` is called, which allocates nothing and takes
+    // no lock.
     unsafe {
         command.pre_exec(|| {
             sys::check(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong)).map(drop)
@@ -56,7 +59,8 @@ pub fn fix_addresses(command: &mut Command) -> &mut Command {
 
 /// Has what `command` starts keep to one processor, where that can be had.
 pub fn keep_to(command: &mut Command, processor: usize) -> &mut Command {
-    // SAFETY: between fork and exec only `sched_setaffinity` is called, which allocates nothing and takes no lock.
+    // SAFETY: between fork and exec only `sched_setaffinity` is called, which allocates nothing and
+    // takes no lock.
     unsafe {
         command.pre_exec(move || {
             let _ = clock::pin(processor);
@@ -67,12 +71,13 @@ pub fn keep_to(command: &mut Command, processor: usize) -> &mut Command {
 
 /// Has what `command` starts find `descriptors` open, the first as number 3 and so on.
 ///
-/// Until `command` is dropped those numbers are taken in this process too: what the standard library opens to start it, which the
-/// child has as well, then has others.
+/// Until `command` is dropped those numbers are taken in this process too: what the standard
+/// library opens to start it, which the child has as well, then has others.
 pub fn hand_over(command: &mut Command, descriptors: &[OwnedFd]) -> io::Result<()> {
     const FIRST: libc::c_int = 3;
     let behind = FIRST + descriptors.len() as libc::c_int;
-    // From numbers that are none of those which they are to have, so that none is overwritten before it was copied.
+    // From numbers that are none of those which they are to have, so that none is overwritten
+    // before it was copied.
     let high: Vec<OwnedFd> = (descriptors.iter())
         .map(|descriptor| copy_from(descriptor, behind))
         .collect::<io::Result<_>>()?;
@@ -118,8 +123,8 @@ pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((one.into(), other.into()))
 }
 
-/// Lets a descriptor of this process be named by its number, as one that it was started with can be ([`crate::socket::inherited`]):
-/// whoever takes it by that number has a copy of it.
+/// Lets a descriptor of this process be named by its number, as one that it was started with can be
+/// ([`crate::socket::inherited`]): whoever takes it by that number has a copy of it.
 pub fn name_by_number(descriptor: &OwnedFd) -> io::Result<i32> {
     fcntl_setfd(descriptor, FdFlags::empty())?;
     Ok(descriptor.as_raw_fd())
@@ -175,7 +180,8 @@ impl Drop for Group {
     }
 }
 
-/// Takes the lock of a file, which its closing gives back; false where another has it and this is not to wait.
+/// Takes the lock of a file, which its closing gives back; false where another has it and this is
+/// not to wait.
 pub fn lock(file: &impl AsFd, waits: bool) -> io::Result<bool> {
     let how = if waits {
         FlockOperation::LockExclusive
@@ -189,7 +195,8 @@ pub fn lock(file: &impl AsFd, waits: bool) -> io::Result<bool> {
     }
 }
 
-/// Columns and lines of the terminal that standard error is; those of the first terminals where it is none.
+/// Columns and lines of the terminal that standard error is; those of the first terminals where it
+/// is none.
 pub fn terminal_size() -> (usize, usize) {
     match rustix::termios::tcgetwinsize(io::stderr()) {
         Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
@@ -220,8 +227,8 @@ mod tests {
         assert_eq!(came, "of the first");
     }
 
-    /// The child tells by a pipe of the standard library's that it could not start the program. Whatever number that pipe has,
-    /// nothing takes its place.
+    /// The child tells by a pipe of the standard library's that it could not start the program.
+    /// Whatever number that pipe has, nothing takes its place.
     #[test]
     fn what_is_handed_over_hides_no_error() {
         let (mut answer, writer) = io::pipe().expect("a pipe");

@@ -1,8 +1,9 @@
 //! The ring that a packet socket receives into (`TPACKET_V3`), mapped from the kernel.
 //!
-//! The kernel fills blocks of many frames and hands each over when it is full or a millisecond old; so one
-//! look at a block's status costs a batch of frames, and a frame waits at most a millisecond. We give a block
-//! back when its last frame is read. Source: Linux's `packet_mmap.rst`.
+//! The kernel fills blocks of many frames and hands each over when it is full or a millisecond old;
+//! so one look at a block's status costs a batch of frames, and a frame waits at most a
+//! millisecond. We give a block back when its last frame is read. Source: Linux's
+//! `packet_mmap.rst`.
 
 use crate::offload::{HEADER_BYTES, Offload};
 use crate::sys::{self, Mapping};
@@ -79,12 +80,13 @@ impl Ring {
         let block = self.block * BLOCK_BYTES;
         let offset = block + std::mem::offset_of!(libc::tpacket_block_desc, hdr);
         let word = self.memory.of::<u32>(offset);
-        // SAFETY: the word lies in the mapping, aligned, and is only ever reached as an atomic; it is the first
-        // of `tpacket_hdr_v1`.
+        // SAFETY: the word lies in the mapping, aligned, and is only ever reached as an atomic; it
+        // is the first of `tpacket_hdr_v1`.
         unsafe { AtomicU32::from_ptr(word.as_ptr()) }
     }
 
-    /// The next frame, if one has come. It is gone from the ring at the next call of [`Ring::advance`].
+    /// The next frame, if one has come. It is gone from the ring at the next call of
+    /// [`Ring::advance`].
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<Frame<'_>> {
         while self.left == 0 {
@@ -93,8 +95,8 @@ impl Ring {
             }
             let start = self.block * BLOCK_BYTES;
             let block = self.memory.of::<libc::tpacket_block_desc>(start);
-            // SAFETY: the kernel has handed the block over, by its status; its descriptor is at its start, and
-            // blocks are aligned to pages.
+            // SAFETY: the kernel has handed the block over, by its status; its descriptor is at its
+            // start, and blocks are aligned to pages.
             let (count, first) = unsafe {
                 let header = &(*block.as_ptr()).hdr.bh1;
                 (header.num_pkts, header.offset_to_first_pkt)
@@ -114,8 +116,8 @@ impl Ring {
         // `struct sockaddr_ll` follows the header; `sll_pkttype` is its 11th byte.
         let kind_at = self.at + size_of::<libc::tpacket3_hdr>() + 10;
         let kind = self.memory.at(kind_at, 1);
-        // SAFETY: within the mapping; the block is ours until it is given back, which needs `&mut self` and so
-        // ends the borrow.
+        // SAFETY: within the mapping; the block is ours until it is given back, which needs
+        // `&mut self` and so ends the borrow.
         let (bytes, before, kind) = unsafe {
             (
                 std::slice::from_raw_parts(bytes.as_ptr(), len),

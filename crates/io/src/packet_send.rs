@@ -1,4 +1,5 @@
-//! Sending by a packet socket: many frames a system call (`sendmmsg`), past the queueing discipline.
+//! Sending by a packet socket: many frames a system call (`sendmmsg`), past the queueing
+//! discipline.
 
 use crate::offload::{HEADER_BYTES, Offload};
 use crate::sys;
@@ -23,7 +24,8 @@ pub(crate) struct Sender {
     pub(crate) errors: u64,
 }
 
-// SAFETY: the pointers in `vectors` and `headers` are written right before the call that reads them.
+// SAFETY: the pointers in `vectors` and `headers` are written right before the call that reads
+// them.
 unsafe impl Send for Sender {}
 
 impl std::fmt::Debug for Sender {
@@ -36,7 +38,8 @@ impl std::fmt::Debug for Sender {
 }
 
 impl Sender {
-    /// Sends by `socket`, which is bound to an interface; with `carries`, frames follow a header about offloads.
+    /// Sends by `socket`, which is bound to an interface; with `carries`, frames follow a header
+    /// about offloads.
     pub(crate) fn new(socket: OwnedFd, carries: bool) -> Sender {
         Sender {
             socket,
@@ -73,7 +76,8 @@ impl Sender {
         Ok(taken)
     }
 
-    /// Sends what waits, as far as the kernel takes it. A frame that it refuses is lost and counted.
+    /// Sends what waits, as far as the kernel takes it. A frame that it refuses is lost and
+    /// counted.
     pub(crate) fn flush(&mut self, pool: &mut Pool) -> io::Result<()> {
         let mut done = 0;
         let result = loop {
@@ -130,8 +134,8 @@ impl Sender {
             header.msg_iov = &raw mut self.vectors[at];
             header.msg_iovlen = count;
         }
-        // SAFETY: the first `count` headers point to vectors of ours that point to packets of ours; the pool is
-        // borrowed until the call returns, and the kernel copies.
+        // SAFETY: the first `count` headers point to vectors of ours that point to packets of ours;
+        // the pool is borrowed until the call returns, and the kernel copies.
         let sent = unsafe {
             libc::sendmmsg(
                 self.socket.as_raw_fd(),

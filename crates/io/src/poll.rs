@@ -61,7 +61,8 @@ impl Poll {
         Ok(epoll::delete(&self.fd, descriptor)?)
     }
 
-    /// Waits for some of them or until so much time is over; gives the tokens of those that are ready to `each`.
+    /// Waits for some of them or until so much time is over; gives the tokens of those that are
+    /// ready to `each`.
     pub fn wait(&mut self, timeout_ns: i64, mut each: impl FnMut(u64)) -> io::Result<()> {
         let timeout_ns = timeout_ns.max(0);
         let timeout = Timespec {

@@ -1,8 +1,10 @@
-//! Programs of others: where they are looked for, and how they run in surroundings that nobody else decides.
+//! Programs of others: where they are looked for, and how they run in surroundings that nobody else
+//! decides.
 //!
-//! A program is looked for in the absolute folders of `PATH` only: whoever can write to the folder in which a command is given
-//! cannot have it run a program of theirs. One that runs *isolated* begins in a folder of ours and with an empty environment, so that
-//! neither start-up files, nor proxies, nor libraries of the folder in which the command was given have a part in it.
+//! A program is looked for in the absolute folders of `PATH` only: whoever can write to the folder
+//! in which a command is given cannot have it run a program of theirs. One that runs *isolated*
+//! begins in a folder of ours and with an empty environment, so that neither start-up files, nor
+//! proxies, nor libraries of the folder in which the command was given have a part in it.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -25,7 +27,8 @@ fn absolute(path: &OsString) -> Vec<PathBuf> {
     all.filter(|folder| folder.is_absolute()).collect()
 }
 
-/// The file of the program `name`, which is its path where it has a `/`; none where it is not installed.
+/// The file of the program `name`, which is its path where it has a `/`; none where it is not
+/// installed.
 pub fn find(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name)).filter(|path| is_program(path));
@@ -43,8 +46,8 @@ fn is_program(path: &Path) -> bool {
     found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// `program`, to be started in `folder` with an environment that has nothing but where programs are, the plain locale, and `folder`
-/// as home and for temporary files.
+/// `program`, to be started in `folder` with an environment that has nothing but where programs
+/// are, the plain locale, and `folder` as home and for temporary files.
 pub fn isolated(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     isolate(&mut command, folder);

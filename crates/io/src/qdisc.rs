@@ -1,7 +1,8 @@
 //! The kernel's queueing disciplines: made, changed and read by netlink.
 //!
-//! Only options whose meaning is a number of the user's are here; what `tc` derives for its own convenience is not. Source: `linux/pkt_sched.h`
-//! and the manual pages `tc-tbf(8)`, `tc-netem(8)`, `tc-codel(8)`, `tc-fq_codel(8)`, `tc-pie(8)`, `tc-red(8)`.
+//! Only options whose meaning is a number of the user's are here; what `tc` derives for its own
+//! convenience is not. Source: `linux/pkt_sched.h` and the manual pages `tc-tbf(8)`, `tc-netem(8)`,
+//! `tc-codel(8)`, `tc-fq_codel(8)`, `tc-pie(8)`, `tc-red(8)`.
 
 use crate::error::{Error, Result};
 use crate::netlink::{Message, attributes, number_at};
@@ -17,7 +18,8 @@ const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_APP: u16 = 4;
 /// `TC_H_ROOT`.
 const ROOT: u32 = u32::MAX;
-/// Bytes a second at which a packet takes no time: netem sends at a rate in order, and without one as delays come.
+/// Bytes a second at which a packet takes no time: netem sends at a rate in order, and without one
+/// as delays come.
 const AT_ONCE: u64 = 1 << 60;
 /// `TC_LINKLAYER_ETHERNET`.
 const ETHERNET: u8 = 1;
@@ -118,7 +120,8 @@ pub enum Loss {
     None,
     /// Each packet with this probability.
     Independent(f64),
-    /// Gilbert's and Elliott's chain: from good to bad, from bad to good, lost in bad, lost in good.
+    /// Gilbert's and Elliott's chain: from good to bad, from bad to good, lost in bad, lost in
+    /// good.
     GilbertElliott([f64; 4]),
 }
 
@@ -148,7 +151,8 @@ pub struct Red {
     pub max: u32,
     /// The average's weight is 2 to this power, negative.
     pub weight_log: u8,
-    /// The logarithm of the cells that an idle time is counted in, and by how much the average is shifted after so many of them.
+    /// The logarithm of the cells that an idle time is counted in, and by how much the average is
+    /// shifted after so many of them.
     pub idle: (u8, Vec<u8>),
     /// The probability at the upper threshold.
     pub probability: f64,
@@ -281,7 +285,8 @@ impl Tbf {
 }
 
 impl Netem {
-    /// `struct tc_netem_qopt`, then `TCA_NETEM_LATENCY64`, `…_JITTER64`, `…_PRNG_SEED`, `…_RATE` with `…_RATE64`, `…_LOSS`.
+    /// `struct tc_netem_qopt`, then `TCA_NETEM_LATENCY64`, `…_JITTER64`, `…_PRNG_SEED`, `…_RATE`
+    /// with `…_RATE64`, `…_LOSS`.
     fn options(self, message: Message) -> Message {
         let loss = match self.loss {
             Loss::Independent(probability) => share(probability),
@@ -318,7 +323,8 @@ impl Red {
         let flags =
             u8::from(self.ecn) | u8::from(self.hard_drop) << 1 | u8::from(self.adaptive) << 2;
         let mut parameters = words(&[self.limit, self.min, self.max]);
-        // The logarithm of the probability over the distance of the thresholds is for kernels that do not know `TCA_RED_MAX_P`.
+        // The logarithm of the probability over the distance of the thresholds is for kernels that
+        // do not know `TCA_RED_MAX_P`.
         let slope = (self.probability / f64::from((self.max - self.min).max(1))).max(1e-9);
         let slope_log = (-slope.log2()).round().clamp(0.0, 31.0) as u8;
         parameters.extend([self.weight_log, slope_log, self.idle.0, flags]);
@@ -350,15 +356,17 @@ fn handle(major: u16) -> u32 {
 }
 
 impl Namespace {
-    /// Puts a discipline at an interface's way out, as its root with handle `1:`, in place of what was there.
+    /// Puts a discipline at an interface's way out, as its root with handle `1:`, in place of what
+    /// was there.
     pub fn set_qdisc(&self, interface: &str, kind: &Kind) -> Result<()> {
         self.put_qdisc(interface, kind, ROOT, handle(1))
     }
 
     /// Puts a discipline into the one that is the root, with handle `2:`.
     ///
-    /// RED has a band of `ets` around it: a token bucket only peeks into what it holds, so RED would never learn that it is empty, and its average
-    /// would not decay while nothing waits; `ets` takes out what it is asked to show.
+    /// RED has a band of `ets` around it: a token bucket only peeks into what it holds, so RED
+    /// would never learn that it is empty, and its average would not decay while nothing waits;
+    /// `ets` takes out what it is asked to show.
     pub fn set_inner_qdisc(&self, interface: &str, kind: &Kind) -> Result<()> {
         let mut parent = handle(1) | 1;
         if matches!(kind, Kind::Red(_)) {
@@ -412,7 +420,8 @@ impl Namespace {
         self.netlink().request(kind.options(message))
     }
 
-    /// What the kernel counts of the root discipline of interface number `interface`, or of the one in it.
+    /// What the kernel counts of the root discipline of interface number `interface`, or of the one
+    /// in it.
     pub fn qdisc_counters(&self, interface: u32, is_inner: bool) -> io::Result<Counters> {
         // Without a parent, the handle alone tells.
         let (own, parent) = if is_inner {
@@ -464,7 +473,8 @@ fn read(payload: &[u8]) -> Option<Counters> {
             _ => {}
         }
     }
-    // Where each keeps its marks: `tc_codel_xstats`, `tc_fq_codel_xstats` behind its type, `tc_pie_xstats`, `tc_red_xstats`.
+    // Where each keeps its marks: `tc_codel_xstats`, `tc_fq_codel_xstats` behind its type,
+    // `tc_pie_xstats`, `tc_red_xstats`.
     let place = match kind.as_str() {
         "codel" => Some(7),
         "fq_codel" | "red" => Some(3),
@@ -517,7 +527,8 @@ mod tests {
         let socket = a
             .run(|| std::net::UdpSocket::bind("10.0.0.1:0"))
             .expect("a socket");
-        // Two fit into the bucket, seven wait, the others are dropped; a bucket looks at the first that waits, which then is none of the seven.
+        // Two fit into the bucket, seven wait, the others are dropped; a bucket looks at the first
+        // that waits, which then is none of the seven.
         for _ in 0..20 {
             let _ = socket.send_to(&[0; 1000], "10.0.0.2:9");
         }

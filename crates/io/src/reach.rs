@@ -1,10 +1,12 @@
 //! Reaching a host by its name: all its addresses, and a connection to the first that answers.
 //!
-//! A name may have addresses of both versions of IP, and one of them may lead nowhere. They are tried in the system's
-//! order (RFC 6724), the versions in turn, each a quarter of a second after the one before or as soon as that has failed; the
-//! first connection that is made is taken, and the others are given up (RFC 8305, "happy eyeballs").
+//! A name may have addresses of both versions of IP, and one of them may lead nowhere. They are
+//! tried in the system's order (RFC 6724), the versions in turn, each a quarter of a second after
+//! the one before or as soon as that has failed; the first connection that is made is taken, and
+//! the others are given up (RFC 8305, "happy eyeballs").
 //!
-//! An address of one link only (`fe80::…`) means nothing without its interface, its *zone* (RFC 4007 §11): `fe80::1%eth0`.
+//! An address of one link only (`fe80::…`) means nothing without its interface, its *zone* (RFC
+//! 4007 §11): `fe80::1%eth0`.
 
 use crate::poll::{Interest, Poll};
 use crate::tcp;
@@ -18,7 +20,8 @@ use std::time::{Duration, Instant};
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
 /// The forms that a place may have.
-pub const FORMS: &str = "give HOST, HOST:PORT or [IPv6]:PORT, of a link's own address with its interface, `fe80::1%eth0`";
+pub const FORMS: &str = "give HOST, HOST:PORT or [IPv6]:PORT, of a link's own address with its \
+                         interface, `fe80::1%eth0`";
 
 /// A host, its port where one is named.
 fn split(text: &str) -> Result<(&str, Option<u16>)> {
@@ -65,7 +68,8 @@ fn literal(text: &str) -> Result<Option<SocketAddr>> {
     Ok(Some(SocketAddrV6::new(address, 0, 0, number).into()))
 }
 
-/// The addresses that `text` names, in the order in which they are tried, with `port` where it names none.
+/// The addresses that `text` names, in the order in which they are tried, with `port` where it
+/// names none.
 ///
 /// # Errors
 /// If it is in none of the forms, or a name that nobody knows.
@@ -88,7 +92,8 @@ fn found(text: &str, port: Option<u16>) -> Result<Vec<SocketAddr>> {
     Ok(found)
 }
 
-/// An address to listen on, with `port` where it names none, or else it has to: the first that `text` names.
+/// An address to listen on, with `port` where it names none, or else it has to: the first that
+/// `text` names.
 ///
 /// # Errors
 /// As for [`addresses`].
@@ -138,7 +143,8 @@ pub fn connect(addresses: &[SocketAddr], within: Duration) -> Result<TcpStream> 
     connect_by(addresses, within, &begin)
 }
 
-/// The same with connections that `begin` begins without waiting, as [`crate::local::Local::begin`] does of a chosen near end.
+/// The same with connections that `begin` begins without waiting, as [`crate::local::Local::begin`]
+/// does of a chosen near end.
 ///
 /// # Errors
 /// As for [`connect`].

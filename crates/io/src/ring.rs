@@ -1,8 +1,9 @@
 //! A wire in memory: two devices, what one sends the other receives.
 //!
-//! Each direction is a bounded ring of cells that frames are copied into, so that the two ends may have pools of
-//! their own and be in different threads. The ring is locked once a batch. A full ring takes nothing: the
-//! sender keeps its packets, and nothing is lost. Longer frames than a cell holds are kept beside it.
+//! Each direction is a bounded ring of cells that frames are copied into, so that the two ends may
+//! have pools of their own and be in different threads. The ring is locked once a batch. A full
+//! ring takes nothing: the sender keeps its packets, and nothing is lost. Longer frames than a cell
+//! holds are kept beside it.
 
 use std::collections::VecDeque;
 use std::io;

@@ -24,7 +24,8 @@ pub fn interface(name: &str) -> Result<u32> {
     sys::interface_index(name)
 }
 
-/// The first hop of packets to `to` by the interface of number `by`, or by that which the routes choose.
+/// The first hop of packets to `to` by the interface of number `by`, or by that which the routes
+/// choose.
 pub fn first_hop(to: IpAddr, by: Option<u32>) -> Result<FirstHop> {
     let kernel = |what: String| move |source| Error::Kernel { what, source };
     let mut socket = Socket::open(&[]).map_err(kernel("cannot read the routes".to_owned()))?;

@@ -3,9 +3,10 @@
 //! [`Follower`] first tells all there is, then each change. Where the kernel lost notices it tells
 //! [`Event::Restart`] and all there is anew: who follows forgets what it knew.
 //!
-//! The kernel does not tell all that becomes of its routes: those of IPv4 by an interface that is set down, or from an address
-//! that goes, vanish without a notice, and so do those by a next hop object. The follower tells [`Event::Unsettled`] then, and
-//! who follows asks for all there is anew ([`Follower::restart`]) once the kernel is done.
+//! The kernel does not tell all that becomes of its routes: those of IPv4 by an interface that is
+//! set down, or from an address that goes, vanish without a notice, and so do those by a next hop
+//! object. The follower tells [`Event::Unsettled`] then, and who follows asks for all there is anew
+//! ([`Follower::restart`]) once the kernel is done.
 
 use crate::netlink::{Message, Received, Socket, attributes, half_at, number_at};
 use std::collections::BTreeMap;
@@ -13,8 +14,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::RawFd;
 
-/// Attributes (`linux/if_link.h`, `if_addr.h`, `rtnetlink.h`, `neighbour.h`), which the `libc` crate has in several
-/// types.
+/// Attributes (`linux/if_link.h`, `if_addr.h`, `rtnetlink.h`, `neighbour.h`), which the `libc`
+/// crate has in several types.
 pub(crate) const IFLA_ADDRESS: u16 = 1;
 pub(crate) const IFLA_IFNAME: u16 = 3;
 pub(crate) const IFLA_MTU: u16 = 4;
@@ -219,7 +220,8 @@ pub(crate) fn link(payload: &[u8]) -> Option<Link> {
             IFLA_ADDRESS => link.mac = value.try_into().ok(),
             IFLA_MTU => link.mtu = number(value),
             IFLA_STATS64 => {
-                // rx_packets, tx_packets, rx_bytes, tx_bytes, rx_errors, tx_errors, rx_dropped, tx_dropped
+                // rx_packets, tx_packets, rx_bytes, tx_bytes, rx_errors, tx_errors, rx_dropped,
+                // tx_dropped
                 let counter = |n: usize| {
                     value
                         .get(n * 8..n * 8 + 8)
@@ -402,7 +404,8 @@ struct Known {
 }
 
 impl Known {
-    /// Notes what a message says; whether routes may change with it of which there will be no notice.
+    /// Notes what a message says; whether routes may change with it of which there will be no
+    /// notice.
     fn note(&mut self, message: &Received<'_>) -> bool {
         let payload = message.payload;
         match message.kind {
@@ -488,8 +491,8 @@ impl Follower {
             libc::RTNLGRP_IPV4_ROUTE,
             libc::RTNLGRP_IPV6_ROUTE,
         ])?;
-        // A full table of the Internet is loaded at some 200 bytes a route and faster than a busy router
-        // reads; what does not fit costs a restart, no error.
+        // A full table of the Internet is loaded at some 200 bytes a route and faster than a busy
+        // router reads; what does not fit costs a restart, no error.
         socket.set_buffer(8 << 20)?;
         // A kernel before 5.3 has no next hop objects.
         let _ = socket.join(RTNLGRP_NEXTHOP);
@@ -510,7 +513,8 @@ impl Follower {
         self.socket.descriptor()
     }
 
-    /// Tells what has happened since the last call, the first time all there is. Does not wait for changes.
+    /// Tells what has happened since the last call, the first time all there is. Does not wait for
+    /// changes.
     pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> io::Result<()> {
         if !self.is_started {
             self.dump(&mut tell)?;

@@ -14,7 +14,8 @@ extern "C" fn note(signal: libc::c_int) {
     }
 }
 
-/// Has `signal` noted from now on instead of what it does by default. A system call that it interrupts ends.
+/// Has `signal` noted from now on instead of what it does by default. A system call that it
+/// interrupts ends.
 pub fn watch(signal: i32) -> io::Result<()> {
     // SAFETY: an all-zero `sigaction` is a valid one, with an empty mask and no flags.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -52,7 +53,8 @@ pub fn take() -> Vec<i32> {
         .collect()
 }
 
-/// The watched signals that have come since [`take`] was called last, a bit for each number; they stay to be taken.
+/// The watched signals that have come since [`take`] was called last, a bit for each number; they
+/// stay to be taken.
 pub fn pending() -> u64 {
     PENDING.load(Ordering::Relaxed)
 }
@@ -65,7 +67,8 @@ extern "C" fn end(_: libc::c_int) {
     unsafe { libc::_exit(INTERRUPTED) }
 }
 
-/// Has `signal` end this process at once with exit code 130, until it is watched: while nothing looks at signals.
+/// Has `signal` end this process at once with exit code 130, until it is watched: while nothing
+/// looks at signals.
 pub fn end_on(signal: i32) -> io::Result<()> {
     // SAFETY: as in `watch`.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };

@@ -1,4 +1,5 @@
-//! Sockets of the Internet that the standard library has no way to make: shared ports, multicast by an interface, raw ones.
+//! Sockets of the Internet that the standard library has no way to make: shared ports, multicast by
+//! an interface, raw ones.
 
 use crate::error::{Error, Result};
 use crate::sys;
@@ -38,7 +39,8 @@ pub fn set_buffers(
     })
 }
 
-/// Sets the byte of differentiated services (RFC 2474) and the time to live or hop limit of what a socket sends.
+/// Sets the byte of differentiated services (RFC 2474) and the time to live or hop limit of what a
+/// socket sends.
 pub fn mark(
     socket: BorrowedFd<'_>,
     is_ipv6: bool,
@@ -109,8 +111,8 @@ const BACKLOG: i32 = 128;
 /// Bytes of the longest path of a socket: `sun_path` ends with a zero.
 const LONGEST_PATH: usize = 107;
 
-/// A listener at a path that only the owner of this process may connect to, from its first moment on: the kernel makes the
-/// file with the mode of the socket (unix(7)).
+/// A listener at a path that only the owner of this process may connect to, from its first moment
+/// on: the kernel makes the file with the mode of the socket (unix(7)).
 pub fn private_unix(path: &Path) -> io::Result<UnixListener> {
     let bytes = path.as_os_str().as_bytes();
     if bytes.is_empty() || bytes.len() > LONGEST_PATH || bytes.contains(&0) {
@@ -125,8 +127,9 @@ pub fn private_unix(path: &Path) -> io::Result<UnixListener> {
     Ok(socket.into())
 }
 
-/// A stream socket that this process was started with as descriptor `number`, by a descriptor of our own; the
-/// number itself stays open. A descriptor that something in this process has opened is refused.
+/// A stream socket that this process was started with as descriptor `number`, by a descriptor of
+/// our own; the number itself stays open. A descriptor that something in this process has opened is
+/// refused.
 pub fn inherited(number: i32) -> io::Result<OwnedFd> {
     let wrong = |text| io::Error::new(io::ErrorKind::InvalidInput, text);
     // SAFETY: no pointers.

@@ -1,7 +1,9 @@
-//! Single frames whose leaving or coming is timed outside the program: by the interface's clock, or by the driver and the kernel.
+//! Single frames whose leaving or coming is timed outside the program: by the interface's clock, or
+//! by the driver and the kernel.
 //!
-//! Such times cost a message each, so they are for chosen frames: [`Stamper::send`] sends one, and those that a [`Mark`] picks come to
-//! the socket of the port that hears. Source: Linux's `networking/timestamping.rst`, `linux/filter.h`.
+//! Such times cost a message each, so they are for chosen frames: [`Stamper::send`] sends one, and
+//! those that a [`Mark`] picks come to the socket of the port that hears. Source: Linux's
+//! `networking/timestamping.rst`, `linux/filter.h`.
 
 use crate::error::{Error, Result};
 use crate::ethtool::{Ethtool, HardwareTimes};
@@ -50,7 +52,8 @@ impl By {
     }
 }
 
-/// Which frames are heard: those with a mark at one of some places, and behind it a number of a series.
+/// Which frames are heard: those with a mark at one of some places, and behind it a number of a
+/// series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Places where the mark may be, from the frame's start; the first that fits decides.
@@ -109,8 +112,8 @@ pub struct Stamper {
 }
 
 impl Stamper {
-    /// One at interface `name` of the calling thread's namespace, which sends and hears nothing yet. The interface times frames by
-    /// its clock as long as this lives.
+    /// One at interface `name` of the calling thread's namespace, which sends and hears nothing
+    /// yet. The interface times frames by its clock as long as this lives.
     pub fn open(name: &str, by: By) -> Result<Stamper> {
         let of = |what| Error::of(what, name, "CAP_NET_RAW");
         let index = sys::interface_index(name)?;
@@ -190,8 +193,8 @@ impl Stamper {
             .map_err(of("read what has come"))
     }
 
-    /// Sends `frame`; false where there is no room now. One that is too long, or that meets an interface that is down, is lost and
-    /// counted; the error is that the interface is gone.
+    /// Sends `frame`; false where there is no room now. One that is too long, or that meets an
+    /// interface that is down, is lost and counted; the error is that the interface is gone.
     pub fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
         // SAFETY: the pointer and the length are those of `frame`.
         let sent = unsafe {
@@ -273,8 +276,8 @@ impl Stamper {
 /// The time that the kernel's messages tell, if they do.
 fn time_of(header: &libc::msghdr, by: By) -> Option<i64> {
     let mut time_ns = None;
-    // SAFETY: the kernel has filled in the messages and their length; the macros' functions walk them within that length, and this
-    // kind's value is three times.
+    // SAFETY: the kernel has filled in the messages and their length; the macros' functions walk
+    // them within that length, and this kind's value is three times.
     unsafe {
         let mut message = libc::CMSG_FIRSTHDR(header);
         while !message.is_null() {

@@ -40,7 +40,8 @@ pub(crate) fn socket(
     owned(unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) })
 }
 
-/// Types of the kernel's interface: integers only, no padding that matters, every bit pattern a value.
+/// Types of the kernel's interface: integers only, no padding that matters, every bit pattern a
+/// value.
 ///
 /// # Safety
 /// The type has no pointer that Rust would follow, no reference and no invalid bit pattern.
@@ -134,7 +135,8 @@ pub(crate) fn internet(address: SocketAddr) -> libc::sockaddr_storage {
     let at = std::ptr::from_mut(&mut raw);
     match address {
         SocketAddr::V4(address) => {
-            // SAFETY: it is as large as an address of any family, aligned for all, and all zeroes is one of each.
+            // SAFETY: it is as large as an address of any family, aligned for all, and all zeroes
+            // is one of each.
             let own = unsafe { &mut *at.cast::<libc::sockaddr_in>() };
             own.sin_family = libc::AF_INET as libc::sa_family_t;
             own.sin_port = address.port().to_be();
@@ -181,7 +183,8 @@ pub(crate) fn bound_address<T: Plain>(fd: &OwnedFd) -> io::Result<T> {
     }
 }
 
-/// The error that the kernel noted on a socket since the last call, as when its interface went away.
+/// The error that the kernel noted on a socket since the last call, as when its interface went
+/// away.
 pub(crate) fn pending_error(fd: &OwnedFd) -> Option<io::Error> {
     match option::<libc::c_int>(fd, libc::SOL_SOCKET, libc::SO_ERROR) {
         Ok(0) => None,

@@ -1,8 +1,9 @@
 //! TAP and TUN: interfaces of the kernel whose wire is this process.
 //!
-//! What the kernel sends out of the interface comes here; what is sent here comes in there. A TAP carries
-//! Ethernet frames, a TUN bare IP packets. With offloads the kernel hands over super-packets and unfinished
-//! checksums, which costs it less; they are resolved on the way in: see [`crate::offload`].
+//! What the kernel sends out of the interface comes here; what is sent here comes in there. A TAP
+//! carries Ethernet frames, a TUN bare IP packets. With offloads the kernel hands over
+//! super-packets and unfinished checksums, which costs it less; they are resolved on the way in:
+//! see [`crate::offload`].
 
 use crate::error::{Error, Result};
 use crate::ethtool::Ethtool;
@@ -56,7 +57,8 @@ struct Request {
 }
 
 impl Tap {
-    /// Makes interface `name` in the calling thread's namespace; a `%d` in it becomes the first free number.
+    /// Makes interface `name` in the calling thread's namespace; a `%d` in it becomes the first
+    /// free number.
     pub fn open(name: &str, options: &Options) -> Result<Tap> {
         let opened = OpenOptions::new()
             .read(true)

@@ -12,7 +12,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 /// Bytes of the longest name of a congestion control.
 const NAME_BYTES: usize = 16;
 
-/// What the kernel tells of a connection (`struct tcp_info`); what an older kernel does not know is 0.
+/// What the kernel tells of a connection (`struct tcp_info`); what an older kernel does not know
+/// is 0.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct TcpInfo {
@@ -152,7 +153,8 @@ pub struct Options {
     pub no_delay: bool,
     /// Bytes a second that it is paced to at most; with any, it is paced.
     pub max_pacing_rate: Option<u64>,
-    /// Bytes that have to be there before a reader is told; until then, the kernel acknowledges as if they were read.
+    /// Bytes that have to be there before a reader is told; until then, the kernel acknowledges as
+    /// if they were read.
     pub low_water: Option<i32>,
 }
 
@@ -195,7 +197,8 @@ fn set_congestion_of(socket: &OwnedFd, name: &str) -> io::Result<()> {
     sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &bytes)
 }
 
-/// Gives a connection another congestion control. The error names one that the kernel does not have.
+/// Gives a connection another congestion control. The error names one that the kernel does not
+/// have.
 pub fn set_congestion(socket: &impl AsFd, name: &str) -> Result<()> {
     let owned = socket.as_fd().try_clone_to_owned();
     let set = owned.and_then(|owned| set_congestion_of(&owned, name));
@@ -208,7 +211,8 @@ pub fn set_congestion(socket: &impl AsFd, name: &str) -> Result<()> {
     })
 }
 
-/// Has the kernel take no more than so many bytes that it has not sent yet, be its buffer as long as it is (`TCP_NOTSENT_LOWAT`).
+/// Has the kernel take no more than so many bytes that it has not sent yet, be its buffer as long
+/// as it is (`TCP_NOTSENT_LOWAT`).
 pub fn limit_unsent(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
     let owned = socket.as_fd().try_clone_to_owned()?;
     let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
@@ -234,8 +238,8 @@ fn open(to: SocketAddr, options: &Options) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Begins to connect, and does not wait: the socket can be written to once it is connected. The error names a congestion control that
-/// the kernel does not have.
+/// Begins to connect, and does not wait: the socket can be written to once it is connected. The
+/// error names a congestion control that the kernel does not have.
 pub fn connect(to: SocketAddr, options: &Options) -> Result<TcpStream> {
     let failed = failed(to, options);
     let socket = open(to, options).map_err(&failed)?;

@@ -1,7 +1,8 @@
 //! The four rings of an AF_XDP socket.
 //!
-//! Each is a circle of entries with a producer's and a consumer's counter; one side is the kernel's. Ours is
-//! kept here and published when a batch is done. Source: Linux's `af_xdp.rst`, `linux/if_xdp.h`.
+//! Each is a circle of entries with a producer's and a consumer's counter; one side is the
+//! kernel's. Ours is kept here and published when a batch is done. Source: Linux's `af_xdp.rst`,
+//! `linux/if_xdp.h`.
 
 use crate::sys::{Mapping, Plain};
 use std::io;
@@ -79,8 +80,8 @@ impl<T: Plain> Queue<T> {
     #[inline]
     pub(crate) fn read(&mut self) -> T {
         debug_assert_ne!(self.ours, self.theirs);
-        // SAFETY: an entry of the ring, whose bits are a `T` whatever they are; the kernel has published it and does not
-        // write it until we give it back.
+        // SAFETY: an entry of the ring, whose bits are a `T` whatever they are; the kernel has
+        // published it and does not write it until we give it back.
         let entry = unsafe { self.entry(self.ours).read() };
         self.ours = self.ours.wrapping_add(1);
         entry

@@ -87,7 +87,8 @@ fn pings_through(method: Method) {
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| forward(&mut ends, &mut pool, || is_done.load(Ordering::Relaxed)));
-        // Without a deadline, the last answer has two round trips' time: too little where the machine is busy.
+        // Without a deadline, the last answer has two round trips' time: too little where the
+        // machine is busy.
         let pinged = left.command("ping", &["-c5", "-i0.002", "-s1400", "-w10", "10.0.0.2"]);
         is_done.store(true, Ordering::Relaxed);
         let pinged = pinged.unwrap();
@@ -220,8 +221,8 @@ fn afpacket_keeps_tags() {
     keeps_tags(afpacket);
 }
 
-/// A TCP stream of the kernel's, sent in super-packets, arrives as packets of the interface's size whose
-/// checksums are right; the counters and a remark say so.
+/// A TCP stream of the kernel's, sent in super-packets, arrives as packets of the interface's size
+/// whose checksums are right; the counters and a remark say so.
 #[test]
 fn super_packets_are_cut() {
     use std::io::Write;

@@ -171,8 +171,14 @@ fn the_follower_tells_all_there_is_and_then_what_ip_changes() {
             .any(|e| matches!(e, Event::Address(Change::Add, a)
         if a.address.to_string() == "10.0.0.1" && a.prefix == 24 && a.interface == index))
     );
-    assert!(events.iter().any(|e| matches!(e, Event::Neighbour(Change::Add, n)
-        if n.address.to_string() == "10.0.0.7" && n.mac == Some([2, 0, 0, 0, 0, 7]) && n.is_usable())));
+    assert!(
+        events
+            .iter()
+            .any(|e| matches!(e, Event::Neighbour(Change::Add, n)
+        if n.address.to_string() == "10.0.0.7"
+            && n.mac == Some([2, 0, 0, 0, 0, 7])
+            && n.is_usable()))
+    );
 
     for verb in ["add", "del"] {
         left.command(

@@ -1,8 +1,9 @@
-//! Frames made and counted inside the kernel: the fastest source and sink that a machine without a second has.
+//! Frames made and counted inside the kernel: the fastest source and sink that a machine without a
+//! second has.
 //!
-//! The source runs a program on live frames (`BPF_PROG_RUN`) that writes the headers anew and sends each out of
-//! an interface; the sink is a program that counts and drops. A frame costs either some 100 ns. Source: Linux's
-//! `bpf_prog_run.rst`.
+//! The source runs a program on live frames (`BPF_PROG_RUN`) that writes the headers anew and sends
+//! each out of an interface; the sink is a program that counts and drops. A frame costs either some
+//! 100 ns. Source: Linux's `bpf_prog_run.rst`.
 
 pub mod numbered;
 
@@ -11,7 +12,8 @@ use crate::error::{Error, Result};
 use crate::sys;
 use std::io;
 
-/// The bytes of each frame that are written anew, since the kernel uses frames again as they came back.
+/// The bytes of each frame that are written anew, since the kernel uses frames again as they came
+/// back.
 const WRITTEN: usize = 40;
 /// Where the sink counts.
 const COUNT_BYTES: usize = 8;
@@ -26,8 +28,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Will send copies of `frame` out of interface `name` of the calling thread's namespace. Its peer has to
-    /// run an XDP program.
+    /// Will send copies of `frame` out of interface `name` of the calling thread's namespace. Its
+    /// peer has to run an XDP program.
     pub fn open(name: &str, frame: &[u8]) -> Result<Source> {
         let Some(head) = frame.get(..WRITTEN) else {
             return Err(Error::Invalid(format!(
@@ -77,7 +79,8 @@ impl Source {
         })
     }
 
-    /// Sends `count` frames at once, as fast as they are taken. A call costs some 25 ms beside its frames.
+    /// Sends `count` frames at once, as fast as they are taken. A call costs some 25 ms beside its
+    /// frames.
     pub fn send(&self, count: u32) -> io::Result<()> {
         self.program.run_live(&self.frame, count, 64)
     }
@@ -127,7 +130,8 @@ impl Sink {
     }
 }
 
-/// Lets everything pass to the kernel's stack: an interface with a program takes frames of a [`Source`].
+/// Lets everything pass to the kernel's stack: an interface with a program takes frames of a
+/// [`Source`].
 pub fn pass(name: &str) -> Result<Attachment> {
     let program = Program::load(&Code::default().set(0, verdict::PASS).exit())?;
     program.attach(name, sys::interface_index(name)?, Place::Driver)
