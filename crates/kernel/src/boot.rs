@@ -47,7 +47,8 @@ pub enum Error {
     #[error("the process that measures does not start: {0}")]
     NotStarted(#[source] io::Error),
     /// The program that is its first process does not say what it needs.
-    #[error("`{}` does not say what files it needs: {why}; it belongs to this program and is to be beside it", .program.display())]
+    #[error("`{}` does not say what files it needs: {why}; it belongs to this program and is to be \
+             beside it", .program.display())]
     NoProgram {
         /// The program.
         program: PathBuf,

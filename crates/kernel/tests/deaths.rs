@@ -44,7 +44,8 @@ fn each_kind_of_death_has_its_cause_and_one_line() {
         ),
         (
             says(
-                "setup_physmem - mapping 3133145088 bytes of memory at 0x(____ptrval____) failed - errno = -12",
+                "setup_physmem - mapping 3133145088 bytes of memory at 0x(____ptrval____) failed - \
+                 errno = -12",
             ),
             Cause::NoMemory,
             "limits of memory",

@@ -30,7 +30,8 @@ pub fn module(
     };
     if source.extension().is_none_or(|end| end != "c") || name.is_empty() || !is_plain(name) {
         return Err(refused(
-            "a module is a file of C, called by letters, digits and underscores, such as `tcp_mine.c`",
+            "a module is a file of C, called by letters, digits and underscores, such as \
+             `tcp_mine.c`",
         ));
     }
     let text = fs::read(source).map_err(at(source))?;
