@@ -82,7 +82,8 @@ fn two_flows_that_fill_ten_gigabits_fit_into_64_mb() {
 }
 
 #[test]
-#[ignore = "80 million packets a run: `cargo test --release -p trammel-netsim --test memory -- --ignored`"]
+#[ignore = "80 million packets a run: `cargo test --release -p trammel-netsim --test memory -- \
+            --ignored`"]
 fn two_flows_that_fill_ten_gigabits_for_100_s_fit_into_64_mb() {
     assert_fits(&["reno,reno", "cubic,cubic", "scalable,reno"], "100s");
 }
