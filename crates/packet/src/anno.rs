@@ -1,7 +1,7 @@
 //! Annotations: 48 bytes that travel with a packet, by Click's names and offsets.
 //!
-//! Values wider than a byte are in the machine's order, as Click keeps them, but addresses, which are in
-//! the network's.
+//! Values wider than a byte are in the machine's order, as Click keeps them, but addresses, which
+//! are in the network's.
 
 /// Bytes of annotations a packet.
 pub const SIZE: usize = 48;
@@ -20,7 +20,8 @@ pub struct Anno {
 macro_rules! annos {
     ($($name:ident $offset:literal $size:literal;)*) => {
         $(
-            #[doc = concat!("`", stringify!($name), "`: bytes from ", $offset, ", ", $size, " of them.")]
+            #[doc = concat!("`", stringify!($name), "`: bytes from ", $offset, ", ", $size, " of \
+                them.")]
             pub const $name: Anno = Anno { name: stringify!($name), offset: $offset, size: $size };
         )*
         /// Every named annotation.

@@ -6,8 +6,8 @@ use std::fmt;
 /// The most packets a batch holds.
 pub const CAPACITY: usize = 32;
 
-/// Packets in order. Who drops a batch without giving its packets away loses their slots: give them to
-/// the pool.
+/// Packets in order. Who drops a batch without giving its packets away loses their slots: give them
+/// to the pool.
 pub struct Packets {
     len: usize,
     handles: [Handle; CAPACITY],
@@ -91,8 +91,9 @@ impl Packets {
         self.len = len - count;
     }
 
-    /// Moves the packets whose key is `key` into `into`, which is empty, and closes up the others and their keys; all
-    /// stay in order. No branch depends on the keys, which are often anyone's guess.
+    /// Moves the packets whose key is `key` into `into`, which is empty, and closes up the others
+    /// and their keys; all stay in order. No branch depends on the keys, which are often anyone's
+    /// guess.
     #[inline]
     pub fn part(&mut self, keys: &mut [u32; CAPACITY], key: u32, into: &mut Packets) {
         debug_assert!(into.is_empty());

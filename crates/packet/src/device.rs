@@ -30,7 +30,8 @@ pub trait Device: Debug + Send {
     /// Appends what has come to `into`, as far as it has room, and says how many.
     fn receive(&mut self, pool: &mut Pool, into: &mut Packets) -> std::io::Result<usize>;
 
-    /// Takes packets from the front of `from` for sending; those it has no room for stay. Says how many.
+    /// Takes packets from the front of `from` for sending; those it has no room for stay. Says how
+    /// many.
     fn transmit(&mut self, pool: &mut Pool, from: &mut Packets) -> std::io::Result<usize>;
 
     /// Hands over what `transmit` gathered. Called when a task has nothing more to send at once.
@@ -44,7 +45,8 @@ pub trait Device: Debug + Send {
         0
     }
 
-    /// The descriptor that can be written when there is room for what is unsent, where there is one.
+    /// The descriptor that can be written when there is room for what is unsent, where there is
+    /// one.
     fn send_descriptor(&self) -> Option<i32> {
         self.descriptor()
     }
@@ -59,8 +61,8 @@ pub trait Device: Debug + Send {
         false
     }
 
-    /// Gives every packet that it holds back to the pool; it receives and sends no more. A device that is
-    /// dropped without this loses their slots, as when the pool goes with it.
+    /// Gives every packet that it holds back to the pool; it receives and sends no more. A device
+    /// that is dropped without this loses their slots, as when the pool goes with it.
     fn close(&mut self, pool: &mut Pool) {
         let _ = pool;
     }

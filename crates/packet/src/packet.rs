@@ -43,16 +43,17 @@ pub enum PacketType {
     FastRoute,
 }
 
-/// What a super-packet stands for: many packets of one connection that differ in where their data lie.
+/// What a super-packet stands for: many packets of one connection that differ in where their data
+/// lie.
 ///
-/// In a router it is one long packet, all of whose lengths and checksums are right, so that whatever is done to
-/// packets may be done to it. Only this tells how it is to be cut at the end.
+/// In a router it is one long packet, all of whose lengths and checksums are right, so that
+/// whatever is done to packets may be done to it. Only this tells how it is to be cut at the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SuperPacket {
     /// Bytes of data that each of them has, but the last; 0 for a packet that stands for itself.
     pub data_bytes: u16,
-    /// Bytes from the start of the transport header to the end; where a packet has another length behind it,
-    /// it is no longer the one that was marked.
+    /// Bytes from the start of the transport header to the end; where a packet has another length
+    /// behind it, it is no longer the one that was marked.
     pub transport_bytes: u16,
 }
 
@@ -66,16 +67,16 @@ pub(crate) enum State {
     InUse,
     /// Somebody has; its bytes outgrew the slot and are in a box.
     Moved,
-    /// The kernel has the bytes. Nothing here points to them until they come back: a stale handle finds a packet of
-    /// no bytes and no room.
+    /// The kernel has the bytes. Nothing here points to them until they come back: a stale handle
+    /// finds a packet of no bytes and no room.
     Lent,
 }
 
 /// A packet where it stands in its pool. The first cache line has what the common path needs.
 ///
-/// It has a pointer into the memory of its pool, so it must stay there. The slice at its end, always an empty one, is
-/// what holds it: the compiler knows no size of the type, and what has no size can be neither moved nor exchanged. A
-/// packet reads as it should:
+/// It has a pointer into the memory of its pool, so it must stay there. The slice at its end,
+/// always an empty one, is what holds it: the compiler knows no size of the type, and what has no
+/// size can be neither moved nor exchanged. A packet reads as it should:
 ///
 /// ```
 /// # use trammel_packet::pool::Pool;
@@ -88,7 +89,8 @@ pub(crate) enum State {
 /// # (a.free(ha), b.free(hb));
 /// ```
 ///
-/// and does not compile where it would take its pointer to another slot, which may be gone before it:
+/// and does not compile where it would take its pointer to another slot, which may be gone before
+/// it:
 ///
 /// ```compile_fail,E0277
 /// # use trammel_packet::pool::Pool;
@@ -124,7 +126,8 @@ pub struct Packet<Unsized: ?Sized = [()]> {
 pub(crate) type Slot = Packet<[(); 0]>;
 
 impl Slot {
-    /// A free slot with a buffer of `SLOT_BYTES` that nothing else reaches while the slot is there and not lent.
+    /// A free slot with a buffer of `SLOT_BYTES` that nothing else reaches while the slot is there
+    /// and not lent.
     pub(crate) fn new(buffer: NonNull<u8>) -> Slot {
         Packet {
             buffer,
@@ -152,8 +155,8 @@ impl<Unsized: ?Sized> Packet<Unsized> {
             let external =
                 std::ptr::slice_from_raw_parts_mut(self.buffer.as_ptr(), self.capacity as usize);
             self.take_slot();
-            // SAFETY: in this state `buffer` was a boxed slice of `capacity` bytes that `grow` leaked. Nothing has it
-            // now.
+            // SAFETY: in this state `buffer` was a boxed slice of `capacity` bytes that `grow`
+            // leaked. Nothing has it now.
             drop(unsafe { Box::from_raw(external) });
         }
     }
@@ -263,7 +266,8 @@ impl Packet {
     #[inline]
     #[allow(unsafe_code)]
     pub fn data(&self) -> &[u8] {
-        // SAFETY: `offset + len <= capacity` always, and the buffer has `capacity` initialised bytes.
+        // SAFETY: `offset + len <= capacity` always, and the buffer has `capacity` initialised
+        // bytes.
         unsafe {
             std::slice::from_raw_parts(
                 self.buffer.add(self.starts[DATA] as usize).as_ptr(),
@@ -285,7 +289,8 @@ impl Packet {
         }
     }
 
-    /// The whole buffer: the head-room, with what was stripped, the data, and what lies behind them.
+    /// The whole buffer: the head-room, with what was stripped, the data, and what lies behind
+    /// them.
     #[inline]
     #[allow(unsafe_code)]
     pub fn buffer(&self) -> &[u8] {
@@ -560,7 +565,8 @@ macro_rules! header {
                     self.starts[$mark] != NONE
                 }
 
-                #[doc = concat!("Where the ", $word, " header is, from the start of the data; negative where it was stripped.")]
+                #[doc = concat!("Where the ", $word, " header is, from the start of the data; \
+                                                      negative where it was stripped.")]
                 #[inline]
                 pub fn $at(&self) -> Option<isize> {
                     (self.starts[$mark] != NONE).then(|| self.starts[$mark] as isize - self.starts[DATA] as isize)
@@ -579,7 +585,8 @@ macro_rules! header {
                     self.starts[$mark] = NONE;
                 }
 
-                #[doc = concat!("The data from the ", $word, " header on; empty where it is not marked or not in the data.")]
+                #[doc = concat!("The data from the ", $word, " header on; empty where it is not \
+                    marked or not in the data.")]
                 #[inline]
                 pub fn $bytes(&self) -> &[u8] {
                     let at = self.starts[$mark].wrapping_sub(self.starts[DATA]) as usize;

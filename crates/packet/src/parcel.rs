@@ -5,8 +5,8 @@ use crate::packet::{Packet, PacketType};
 use crate::pool::HEADROOM;
 use crate::timestamp::Timestamp;
 
-/// What a packet holds: its bytes with those before them, where its headers are, its annotations and time.
-/// One that is filled again and again allocates nothing.
+/// What a packet holds: its bytes with those before them, where its headers are, its annotations
+/// and time. One that is filled again and again allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Parcel {
     /// Bytes before the data, then the data.
@@ -34,8 +34,8 @@ impl Default for Parcel {
 }
 
 impl Parcel {
-    /// Takes a copy of `packet` in place of what it holds. What was stripped comes along, as far as a new packet's
-    /// head-room has space for it.
+    /// Takes a copy of `packet` in place of what it holds. What was stripped comes along, as far as
+    /// a new packet's head-room has space for it.
     pub fn fill(&mut self, packet: &Packet) {
         let before = packet.before(HEADROOM);
         self.before = before.len();

@@ -1,12 +1,12 @@
 //! The pool: slots of packets, each with room for a frame, and their owning handles.
 //!
-//! Slots stand in blocks that never move, so that a block can be shared with the kernel. A slot is 33
-//! cache lines: consecutive packets then lie in different sets of the cache, where a power of two would
-//! put the headers of a whole batch into one.
+//! Slots stand in blocks that never move, so that a block can be shared with the kernel. A slot is
+//! 33 cache lines: consecutive packets then lie in different sets of the cache, where a power of
+//! two would put the headers of a whole batch into one.
 //!
-//! A handle is a number. One that is used with another pool finds a wrong packet or none, and never memory that is not
-//! the pool's: a packet cannot leave its slot (see [`Packet`]), and what the kernel may write is out of reach while it is
-//! lent (see [`Pool::lend`]).
+//! A handle is a number. One that is used with another pool finds a wrong packet or none, and never
+//! memory that is not the pool's: a packet cannot leave its slot (see [`Packet`]), and what the
+//! kernel may write is out of reach while it is lent (see [`Pool::lend`]).
 
 use crate::packet::{Packet, Slot, State};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -45,8 +45,8 @@ impl Handle {
     }
 }
 
-/// Memory for the buffers of many slots. Who shares it with the kernel keeps the [`Arc`], so that the
-/// kernel never writes into memory that has become something else.
+/// Memory for the buffers of many slots. Who shares it with the kernel keeps the [`Arc`], so that
+/// the kernel never writes into memory that has become something else.
 #[derive(Debug)]
 pub struct Block {
     memory: NonNull<u8>,
@@ -54,7 +54,8 @@ pub struct Block {
     slots: usize,
 }
 
-// SAFETY: the memory is reached through the pool that owns its packets, or by address by the kernel.
+// SAFETY: the memory is reached through the pool that owns its packets, or by address by the
+// kernel.
 #[allow(unsafe_code)]
 unsafe impl Send for Block {}
 // SAFETY: as above; a block itself gives out nothing but its address.
@@ -244,11 +245,11 @@ impl Pool {
         self.blocks.first()
     }
 
-    /// Lends a packet's slot to the kernel: gives up the handle for the number of its slot, or gives the
-    /// handle back where the packet is not in the first block.
+    /// Lends a packet's slot to the kernel: gives up the handle for the number of its slot, or
+    /// gives the handle back where the packet is not in the first block.
     ///
-    /// Nothing of the pool reaches the bytes of a lent slot, whatever is done with handles. Where it lies, and how long it
-    /// is, has to be asked before.
+    /// Nothing of the pool reaches the bytes of a lent slot, whatever is done with handles. Where
+    /// it lies, and how long it is, has to be asked before.
     ///
     /// # Panics
     /// Where the slot is free, or lent already: the handle is another pool's.

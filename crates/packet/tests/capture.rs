@@ -1,4 +1,5 @@
-//! Captures: what is written is read again, by us and by tcpdump and tshark; what is broken is told.
+//! Captures: what is written is read again, by us and by tcpdump and tshark; what is broken is
+//! told.
 
 use proptest::prelude::*;
 use std::io::{Cursor, Write};

@@ -162,7 +162,8 @@ proptest! {
         prop_assert_eq!((theirs.sender_ipv4, theirs.target_ipv4), (hosts[0], hosts[1]));
     }
 
-    /// Wherever etherparse sees a tag or a transport header in arbitrary bytes, we read the same fields.
+    /// Wherever etherparse sees a tag or a transport header in arbitrary bytes, we read the same
+    /// fields.
     #[test]
     fn bytes_with_flipped_bits(mut data in prop::collection::vec(any::<u8>(), 0..120), kind in 0..3_u8) {
         if data.len() > 24 {

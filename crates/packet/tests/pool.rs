@@ -1,4 +1,5 @@
-//! The pool against a plain model: a packet is its bytes, the bytes that were stripped, and its marks.
+//! The pool against a plain model: a packet is its bytes, the bytes that were stripped, and its
+//! marks.
 //!
 //! Under Miri this is what looks at every unsafe line of the pool.
 

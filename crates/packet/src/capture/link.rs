@@ -37,7 +37,8 @@ impl LinkType {
     /// Linux's cooked capture, version 2: 20 bytes.
     pub const LINUX_SLL2: LinkType = LinkType(276);
 
-    /// The type that a file calls by a number: those of raw IP of some systems (`DLT_RAW`, 12, and of OpenBSD 14) are `RAW`.
+    /// The type that a file calls by a number: those of raw IP of some systems (`DLT_RAW`, 12, and
+    /// of OpenBSD 14) are `RAW`.
     pub fn in_file(number: u16) -> LinkType {
         match number {
             12 | 14 => LinkType::RAW,
@@ -45,8 +46,8 @@ impl LinkType {
         }
     }
 
-    /// What `data` carry, as an Ethernet type, and where that begins; tags of VLANs are skipped. Nothing
-    /// where the frame is cut short or the link type or the family not known.
+    /// What `data` carry, as an Ethernet type, and where that begins; tags of VLANs are skipped.
+    /// Nothing where the frame is cut short or the link type or the family not known.
     pub fn network(self, data: &[u8]) -> Option<(u16, usize)> {
         match self {
             LinkType::EN10MB => {

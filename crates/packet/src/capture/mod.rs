@@ -1,8 +1,9 @@
 //! Capture files: pcap and pcapng, either byte order, plain or compressed by gzip.
 //!
-//! [`Reader`] tells by the first bytes what a file is. Lengths that a file claims are bounded before they are
-//! believed, and memory grows only as bytes arrive. What is malformed is an error that says at which byte
-//! (of the decompressed file) the trouble begins; what stood before has been given out.
+//! [`Reader`] tells by the first bytes what a file is. Lengths that a file claims are bounded
+//! before they are believed, and memory grows only as bytes arrive. What is malformed is an error
+//! that says at which byte (of the decompressed file) the trouble begins; what stood before has
+//! been given out.
 
 mod frame;
 pub mod link;

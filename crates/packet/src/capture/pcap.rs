@@ -4,9 +4,9 @@
 //! file    magic 4 · version 2+2 · zone 4 · accuracy 4 · snap length 4 · link type 4
 //! record  seconds 4 · fraction 4 · kept 4 · on the wire 4 · bytes
 //! ```
-//! The magic tells the order of bytes and whether fractions are µs or ns; or that each record's head has eight bytes more, of the
-//! interface and the kind of packet, which are skipped (`modified` captures of old Linux systems).
-//! Source: draft-ietf-opsawg-pcap.
+//! The magic tells the order of bytes and whether fractions are µs or ns; or that each record's
+//! head has eight bytes more, of the interface and the kind of packet, which are skipped
+//! (`modified` captures of old Linux systems). Source: draft-ietf-opsawg-pcap.
 
 use super::frame::{Error, Frame};
 use super::link::LinkType;
@@ -145,7 +145,8 @@ impl Writer {
         Ok(Writer { out, options })
     }
 
-    /// Writes a frame that had `wire_len` bytes. Times are kept modulo 2³² s, as the format has them.
+    /// Writes a frame that had `wire_len` bytes. Times are kept modulo 2³² s, as the format has
+    /// them.
     pub fn write(&mut self, at: Timestamp, wire_len: u32, data: &[u8]) -> io::Result<()> {
         let kept = &data[..data.len().min(self.options.snap_len as usize)];
         let unit = if self.options.is_nanosecond { 1 } else { 1000 };

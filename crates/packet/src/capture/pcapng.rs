@@ -4,8 +4,8 @@
 //! block    type 4 · length 4 · body · length 4       the length counts the whole block, a multiple of 4
 //! option   code 2 · length 2 · value, padded to 4
 //! ```
-//! Read are section headers, interfaces, packets (enhanced, simple, obsolete) and their comments; other
-//! blocks are skipped. Source: draft-ietf-opsawg-pcapng, §4.
+//! Read are section headers, interfaces, packets (enhanced, simple, obsolete) and their comments;
+//! other blocks are skipped. Source: draft-ietf-opsawg-pcapng, §4.
 
 use super::frame::{Error, Frame, RECORD_BYTES_MAX};
 use super::link::LinkType;

@@ -1,10 +1,10 @@
 //! The Internet checksum: over bytes, over pseudo-headers, and after a change.
 //!
-//! Sums are of 16-bit words in one's complement (RFC 1071), taken eight bytes at a time. A change is
-//! applied by RFC 1624, equation 3: HC' = ~(~HC + ~m + m').
+//! Sums are of 16-bit words in one's complement (RFC 1071), taken eight bytes at a time. A change
+//! is applied by RFC 1624, equation 3: HC' = ~(~HC + ~m + m').
 //!
-//! A sum in one's complement has two zeros, so that an updated checksum can be `0x0000` where a computed
-//! one is `0xFFFF`: only for data that are all zero, which no header with a version is.
+//! A sum in one's complement has two zeros, so that an updated checksum can be `0x0000` where a
+//! computed one is `0xFFFF`: only for data that are all zero, which no header with a version is.
 
 /// A sum that is being taken. Each slice but the last must have an even number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

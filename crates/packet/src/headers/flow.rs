@@ -1,7 +1,7 @@
 //! The flow of a packet: addresses, protocol and ports, and which way it goes.
 //!
-//! Of packets without ports (other protocols, fragments but the first, packets cut short) the ports are 0.
-//! ICMP errors are not looked into: their flow is that of the message itself.
+//! Of packets without ports (other protocols, fragments but the first, packets cut short) the ports
+//! are 0. ICMP errors are not looked into: their flow is that of the message itself.
 
 use super::ipv4::{Ipv4, protocol};
 use super::ipv6::{self, Ipv6};
@@ -32,8 +32,8 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// The flow of the IPv4 or IPv6 packet `data`, which begins with its IP header; nothing where that
-    /// is neither or cut short.
+    /// The flow of the IPv4 or IPv6 packet `data`, which begins with its IP header; nothing where
+    /// that is neither or cut short.
     pub fn of(data: &[u8]) -> Option<Flow> {
         match data.first()? >> 4 {
             4 => {

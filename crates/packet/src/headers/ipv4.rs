@@ -151,8 +151,8 @@ impl Ipv4 {
     }
 }
 
-/// Where the packet `data` goes in the end: its destination, or the last address of a source route that is
-/// not used up. That address is in the pseudo-header of its transport (RFC 1122, §4.2.3.8).
+/// Where the packet `data` goes in the end: its destination, or the last address of a source route
+/// that is not used up. That address is in the pseudo-header of its transport (RFC 1122, §4.2.3.8).
 pub fn final_destination(data: &[u8]) -> Option<[u8; 4]> {
     let ip = Ipv4::read(data)?;
     let mut options = data.get(Ipv4::LEN..ip.header_len()).unwrap_or_default();
@@ -178,8 +178,8 @@ pub fn final_destination(data: &[u8]) -> Option<[u8; 4]> {
     Some(ip.dst)
 }
 
-/// Writes the checksum of the header at the front of `data`, options included. Nothing is written where
-/// the header says a length that is less than 20 or more than there is.
+/// Writes the checksum of the header at the front of `data`, options included. Nothing is written
+/// where the header says a length that is less than 20 or more than there is.
 pub fn set_checksum(data: &mut [u8]) {
     let Some(len) = Ipv4::read(data).map(Ipv4::header_len) else {
         return;

@@ -65,8 +65,8 @@ pub struct Upper {
     pub is_fragment: bool,
 }
 
-/// Follows the extension headers of the IPv6 packet `data`. Answers nothing where one is cut short. An
-/// encrypted payload, and what lies behind a fragment other than the first, is not looked into.
+/// Follows the extension headers of the IPv6 packet `data`. Answers nothing where one is cut short.
+/// An encrypted payload, and what lies behind a fragment other than the first, is not looked into.
 pub fn upper(data: &[u8]) -> Option<Upper> {
     let mut found = Upper {
         protocol: Ipv6::read(data)?.next_header,

@@ -1,8 +1,8 @@
 //! Headers of protocols as structures over bytes, in the network's order.
 //!
-//! `read` and `read_mut` lay a structure over the front of a slice and answer nothing where the slice is
-//! shorter; what the fields say is not checked. Lengths that headers tell are bounded by the caller with
-//! `get`, never trusted.
+//! `read` and `read_mut` lay a structure over the front of a slice and answer nothing where the
+//! slice is shorter; what the fields say is not checked. Lengths that headers tell are bounded by
+//! the caller with `get`, never trusted.
 
 pub mod arp;
 pub mod checksum;

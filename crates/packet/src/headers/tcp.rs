@@ -51,7 +51,8 @@ header! {
         pub seq: U32,
         /// The acknowledgement.
         pub ack: U32,
-        /// Header length in words of 4 bytes in the upper four bits; below it three reserved bits and AE.
+        /// Header length in words of 4 bytes in the upper four bits; below it three reserved bits
+        /// and AE.
         pub offset_reserved: u8,
         /// [`flag`]s.
         pub flags: u8,
