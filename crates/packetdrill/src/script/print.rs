@@ -116,7 +116,8 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_the_parser_panic(text in "[-+.0-9a-zSFRPTW<>(){}\\[\\]:=|~*`%,\"/ \n…]{0,80}") {
+        fn no_text_makes_the_parser_panic(text in "[-+.0-9a-zSFRPTW<>(){}\\[\\]:=|~*`%,\"/ \n\
+                                                   …]{0,80}") {
             let _ = Script::read(&text);
         }
     }

@@ -41,7 +41,8 @@ pub(super) fn line(cursor: &mut Cursor<'_>) -> Result<SegmentLine, ReadError> {
     let span = end.wrapping_sub(seq);
     if span != len {
         return Err(place.malformed(format!(
-            "`{seq}:{end}` is {span} bytes long and `({len})` says otherwise; SYN and FIN do not count"
+            "`{seq}:{end}` is {span} bytes long and `({len})` says otherwise; SYN and FIN do not \
+             count"
         )));
     }
     let mut line = SegmentLine {
