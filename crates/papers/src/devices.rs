@@ -1,4 +1,5 @@
-//! Devices in a report: for each test the devices beside each other, each with what its numbers are; and the transfers.
+//! Devices in a report: for each test the devices beside each other, each with what its numbers
+//! are; and the transfers.
 
 use super::Paper;
 use super::experiment::Done;
@@ -86,7 +87,8 @@ pub(super) fn sections(paper: &Paper, done: &[Done]) -> Vec<Section> {
     all
 }
 
-/// A row for each device that has the test, a column for each frame size; nothing where none has it.
+/// A row for each device that has the test, a column for each frame size; nothing where none has
+/// it.
 fn beside(tables: &[&Table], (test, column, title): &(&str, &str, &str)) -> Option<TableView> {
     let mut devices: Vec<(String, String)> = Vec::new();
     let mut frames: Vec<u64> = Vec::new();
@@ -99,7 +101,8 @@ fn beside(tables: &[&Table], (test, column, title): &(&str, &str, &str)) -> Opti
         let of = (row.text("device").to_owned(), row.text("label").to_owned());
         // What is published does not always say.
         let frame = row.float("frame_bytes").unwrap_or(0.0) as u64;
-        // The first row of a test counts: the most load of those that are tried one after the other.
+        // The first row of a test counts: the most load of those that are tried one after the
+        // other.
         if values
             .iter()
             .any(|(known, at, _)| *known == of && *at == frame)

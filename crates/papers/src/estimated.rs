@@ -1,7 +1,9 @@
-//! An experiment of a paper that estimates or measures functions on a machine, by frame size and flows.
+//! An experiment of a paper that estimates or measures functions on a machine, by frame size and
+//! flows.
 //!
-//! Its answers speak of functions by name, `_` standing for `-`: `basic.cycles`, `bng_access.accesses`, `basic.link_mpps`. Where
-//! rows or columns sweep `frame`, each frame size is a point; otherwise the first counts.
+//! Its answers speak of functions by name, `_` standing for `-`: `basic.cycles`,
+//! `bng_access.accesses`, `basic.link_mpps`. Where rows or columns sweep `frame`, each frame size
+//! is a point; otherwise the first counts.
 
 use super::Paper;
 use super::cell::Cell;
@@ -86,7 +88,8 @@ pub(super) fn run(
     wanted: &Estimated,
 ) -> anyhow::Result<(Vec<Cell>, Table)> {
     ensure!(!wanted.frames.is_empty(), "`frames` is empty");
-    // A measurement needs no constant of the machine, but one that nobody calibrated nobody looked at either.
+    // A measurement needs no constant of the machine, but one that nobody calibrated nobody looked
+    // at either.
     let machine = trammel_workbench::machines::find(&wanted.machine)?;
     let subjects = subjects(paper, wanted, &machine)?;
     let mut all = Vec::new();

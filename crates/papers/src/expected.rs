@@ -1,4 +1,5 @@
-//! `expected.csv`: the numbers of a paper as printed, each with a tolerance, a verdict and its reason.
+//! `expected.csv`: the numbers of a paper as printed, each with a tolerance, a verdict and its
+//! reason.
 
 use super::verdict::{Cause, Verdict};
 use std::collections::BTreeSet;
@@ -170,7 +171,8 @@ mod tests {
     #[test]
     fn every_fault_is_listed_with_its_line() {
         let text = format!(
-            "{HEADER}1,a,b,x,ratio,0,matches,,\n1,a,c,1,ratio,0,maybe,,\n1,a,d,1,ratio,0,differs,known,\n\
+            "{HEADER}1,a,b,x,ratio,0,matches,,\n1,a,c,1,ratio,0,maybe,,\n\
+             1,a,d,1,ratio,0,differs,known,\n\
              1,a,e,1,ratio,-1,matches,,\n1,a,f,1,ratio,0,matches,,\n1,a,f,1,ratio,0,matches,,\n\
              1,a,g,1,ratio,0,matches,known,\n1,a\n"
         );

@@ -25,8 +25,8 @@ pub struct Done {
     pub at: usize,
     /// The scenario that was run; nothing where functions were estimated.
     pub ran: Option<Ran>,
-    /// The functions that were estimated, the streams that were sent, the device that was tested, the files that were
-    /// transferred; nothing where a scenario was run.
+    /// The functions that were estimated, the streams that were sent, the device that was tested,
+    /// the files that were transferred; nothing where a scenario was run.
     pub table: Option<Table>,
     /// The cells that it gives.
     pub cells: Vec<Cell>,

@@ -5,8 +5,8 @@
 //! product = factor { ("*" | "/") factor }
 //! factor  = number | "(" sum ")" | "-" factor | flow "." metric [ "[" from ".." to "]" ]
 //! ```
-//! `flow` is a flow's name or `all`; `metric` a column of `flows`, `predictions` or (for `all`) `groups`;
-//! `[60..120]` takes the goodput between two instants in seconds, from the run's trace.
+//! `flow` is a flow's name or `all`; `metric` a column of `flows`, `predictions` or (for `all`)
+//! `groups`; `[60..120]` takes the goodput between two instants in seconds, from the run's trace.
 
 /// Who knows a metric: by flow, column and, for a part of the run, the seconds between which it is.
 pub type Look<'a> = dyn Fn(&str, &str, Option<(f64, f64)>) -> Option<f64> + 'a;

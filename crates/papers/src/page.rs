@@ -202,7 +202,8 @@ fn overview(paper: &Paper, joined: &[Joined<'_>], tables: &[&str], facts: &Facts
     let mut blocks: Vec<Block> = Vec::new();
     let note = |kind, text: String| Block::Note(Note { kind, text });
     if !facts.is_full {
-        let text = "This is the two-minute selection: fewer repeats and, where the list of experiments says so, shorter runs than the paper's. `--full` runs everything.";
+        let text = "This is the two-minute selection: fewer repeats and, where the list of \
+                    experiments says so, shorter runs than the paper's. `--full` runs everything.";
         blocks.push(note(NoteKind::Info, text.to_owned()));
     }
     blocks.extend(
@@ -226,8 +227,8 @@ fn overview(paper: &Paper, joined: &[Joined<'_>], tables: &[&str], facts: &Facts
     }
 }
 
-/// A column of ours: experiments of one label and name. Those that answer different cells of a table
-/// (one for each rate, say) stand in one column.
+/// A column of ours: experiments of one label and name. Those that answer different cells of a
+/// table (one for each rate, say) stand in one column.
 struct Ours<'a> {
     first: &'a Experiment,
     experiments: Vec<usize>,
@@ -552,8 +553,15 @@ fn experiments(paper: &Paper, done: &[Done]) -> Section {
     let title = "Experiments".to_owned();
     Section {
         heading: "What was run".to_owned(),
-        text: "Where the paper leaves something open, an experiment names its assumption. Verdicts are about the judged experiments; the others show the effect of an assumption. A *fitted* experiment has a constant that was chosen so that the result matches."
-            .replace('*', ""),
-        blocks: vec![Block::Table(TableView { title, table, is_open: true })],
+        text:
+            "Where the paper leaves something open, an experiment names its assumption. Verdicts \
+               are about the judged experiments; the others show the effect of an assumption. A \
+               *fitted* experiment has a constant that was chosen so that the result matches."
+                .replace('*', ""),
+        blocks: vec![Block::Table(TableView {
+            title,
+            table,
+            is_open: true,
+        })],
     }
 }

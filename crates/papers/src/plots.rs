@@ -1,4 +1,5 @@
-//! Figures over frame size or flows: estimates, measurements and printed numbers in one, and their data as a table.
+//! Figures over frame size or flows: estimates, measurements and printed numbers in one, and their
+//! data as a table.
 
 use super::experiment::Done;
 use super::spec::{Over, Plot, PlotPoint, PlotSeries, PlotSource};

@@ -203,7 +203,8 @@ fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Optio
     Ok((code, Some(comparison)))
 }
 
-/// Runs every experiment of `paper`. What is done goes to `shelf` at once, so that not even a killed process loses it.
+/// Runs every experiment of `paper`. What is done goes to `shelf` at once, so that not even a
+/// killed process loses it.
 pub fn reproduce(
     paper: &Paper,
     choice: &Choice,
@@ -305,8 +306,8 @@ pub fn reproduce(
     Ok(reproduced)
 }
 
-/// Traces are compared with the kernel's by an engine of their own, which has tables of its own. Among other papers, a machine without the kernel leaves
-/// this one out.
+/// Traces are compared with the kernel's by an engine of their own, which has tables of its own.
+/// Among other papers, a machine without the kernel leaves this one out.
 fn fidelity(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<u8> {
     let made =
         trammel_transport::fidelity::command::perform(&trammel_transport::fidelity::command::Job {
@@ -347,7 +348,8 @@ fn keyed(key: &str, table: &Table) -> Table {
     keyed
 }
 
-/// `flows.csv` of all experiments, each row with its experiment; swept columns differ, so a file each.
+/// `flows.csv` of all experiments, each row with its experiment; swept columns differ, so a file
+/// each.
 fn write_flows(out: &mut RunFolder, paper: &Paper, done: &[Done]) -> anyhow::Result<()> {
     for one in done {
         let id = &paper.spec.experiments[one.at].id;

@@ -1,8 +1,8 @@
 //! `paper.toml`: what a paper claims, and the experiments that answer its tables.
 //!
 //! An experiment runs a scenario of the folder under one hypothesis. Its answers say which cells of
-//! `expected.csv` it gives and by which expression; rows and columns are a swept parameter, a list of
-//! names with an expression each, or one name.
+//! `expected.csv` it gives and by which expression; rows and columns are a swept parameter, a list
+//! of names with an expression each, or one name.
 
 use super::expression::Expression;
 use trammel_core::label::Label;
@@ -91,7 +91,8 @@ pub struct Experiment {
     pub answers: Vec<Answer>,
 }
 
-/// Functions, estimated or measured on a machine at some frame sizes: an experiment that needs no scenario.
+/// Functions, estimated or measured on a machine at some frame sizes: an experiment that needs no
+/// scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimated {
     /// What they are.
@@ -116,8 +117,8 @@ pub struct Estimated {
     pub remote: f64,
 }
 
-/// A device under tests of `trammel bench`: an experiment that needs no scenario. Its settings are keys such as
-/// `throughput.width`.
+/// A device under tests of `trammel bench`: an experiment that needs no scenario. Its settings are
+/// keys such as `throughput.width`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tested {
     /// The device.
@@ -168,7 +169,8 @@ pub struct Transfers {
     pub published: Option<String>,
 }
 
-/// Streams of packets at equal gaps, one for each protocol, size and rate: an experiment that needs no scenario.
+/// Streams of packets at equal gaps, one for each protocol, size and rate: an experiment that needs
+/// no scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Streams {
     /// What carries them, with bytes of payload.
@@ -179,7 +181,8 @@ pub struct Streams {
     pub is_measured: bool,
     /// A file beside the paper with what its devices attained.
     pub published: Option<String>,
-    /// Megabits a second of the Ethernet that is to carry them; infinite where nothing is said of it.
+    /// Megabits a second of the Ethernet that is to carry them; infinite where nothing is said of
+    /// it.
     pub link_mbps: f64,
     /// Seconds of each, in the two-minute choice and in full.
     pub seconds: (f64, f64),
@@ -262,7 +265,8 @@ pub enum Names {
 }
 
 impl Names {
-    /// The names at a point, each with its own expression; `swept` names the value that a swept key has there.
+    /// The names at a point, each with its own expression; `swept` names the value that a swept key
+    /// has there.
     pub fn at(
         &self,
         swept: impl FnOnce(&str, &[String]) -> anyhow::Result<String>,
@@ -285,7 +289,8 @@ pub enum Gather {
     None,
     /// Their mean.
     Mean,
-    /// The rank correlation, over the values of a swept key, with a printed column of another table.
+    /// The rank correlation, over the values of a swept key, with a printed column of another
+    /// table.
     Spearman {
         /// The swept key whose values are the rows of that table.
         over: String,

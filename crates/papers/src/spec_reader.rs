@@ -241,7 +241,8 @@ fn experiment(r: &Reader<'_>) -> Experiment {
     }
 }
 
-/// The same experiment in the kernel's own TCP, where `kernel` asks for it: a column beside that no verdict is about.
+/// The same experiment in the kernel's own TCP, where `kernel` asks for it: a column beside that no
+/// verdict is about.
 fn in_kernel(r: &Reader<'_>, simulated: &Experiment) -> Option<Experiment> {
     let entry = r.entry("kernel")?;
     let own = Reader::new(
@@ -421,10 +422,12 @@ mod tests {
     #[test]
     fn an_experiment_may_be_done_in_the_kernel_too() {
         let text = format!(
-            "{HEAD}[[experiment]]\nid = 'a'\nscenario = 'a.toml'\nset = {{ repeat = 3 }}\nquick = {{ repeat = 2 }}\n\
+            "{HEAD}[[experiment]]\nid = 'a'\nscenario = 'a.toml'\nset = {{ repeat = 3 }}\n\
+             quick = {{ repeat = 2 }}\n\
              kernel = {{ set = {{ 'path.overhead' = '14 B' }} }}\n\
              [[experiment.answer]]\ntable = '1'\nrows = 'r'\ncolumns = 'c'\nvalue = 'reno.share'\n\
-             [[experiment]]\nid = 'b'\nscenario = 'b.toml'\nkernel = {{ quick = {{ repeat = 1 }} }}\n"
+             [[experiment]]\nid = 'b'\nscenario = 'b.toml'\n\
+             kernel = {{ quick = {{ repeat = 1 }} }}\n"
         );
         let spec = Spec::parse("paper.toml", &text).unwrap();
         let ids: Vec<&str> = spec.experiments.iter().map(|one| one.id.as_str()).collect();
@@ -442,7 +445,8 @@ mod tests {
 
     #[test]
     fn every_fault_is_shown_at_once() {
-        let text = "titel = 't'\n[[experiment]]\nid = 'a'\nscenario = 'a.toml'\nengine = 'predict'\n\
+        let text = "titel = 't'\n[[experiment]]\nid = 'a'\nscenario = 'a.toml'\n\
+                    engine = 'predict'\n\
              [[experiment.answer]]\ntable = '1'\nrows = 'r'\ncolumns = 'c'\nvalue = 'reno.'\n\
              [[figure]]\nid = 'f'\ntitle = 'f'\nexperiment = 'b'\ncurve = 'cwnds'\n";
         let shown = Spec::parse("paper.toml", text).unwrap_err().to_string();

@@ -1,8 +1,10 @@
-//! An experiment of a paper that computes streams at equal gaps, or sends and receives them on this machine.
+//! An experiment of a paper that computes streams at equal gaps, or sends and receives them on this
+//! machine.
 //!
-//! A row of its table is one stream of one system: of ours and of other generators what was measured here, of the paper's
-//! devices what it prints. Its answers speak of rows by system, protocol and payload, `udp_1472.imposed_pps` or
-//! `trammel_udp_16.achieved_pps`; where rows or columns sweep `pps` or `mbps`, each rate is a point.
+//! A row of its table is one stream of one system: of ours and of other generators what was
+//! measured here, of the paper's devices what it prints. Its answers speak of rows by system,
+//! protocol and payload, `udp_1472.imposed_pps` or `trammel_udp_16.achieved_pps`; where rows or
+//! columns sweep `pps` or `mbps`, each rate is a point.
 
 #[cfg(target_os = "linux")]
 mod measured;
@@ -29,8 +31,8 @@ use trammel_transport::points::{Failure, Watch};
 /// What our own sender and receiver are called.
 pub const OURS: &str = "Trammel";
 
-/// Bytes on the wire of Ethernet besides the IP packet: header and FCS, preamble and gap; and of a frame without the latter,
-/// at least.
+/// Bytes on the wire of Ethernet besides the IP packet: header and FCS, preamble and gap; and of a
+/// frame without the latter, at least.
 const FRAME_BYTES: u32 = 18;
 const GAP_BYTES: u32 = 20;
 const LEAST_FRAME_BYTES: u32 = 64;
@@ -83,7 +85,8 @@ fn word(protocol: Protocol) -> &'static str {
     }
 }
 
-/// Packets a second that an Ethernet of `link_mbps` carries at most; each message of TCP is a segment without options.
+/// Packets a second that an Ethernet of `link_mbps` carries at most; each message of TCP is a
+/// segment without options.
 fn wire_pps(protocol: Protocol, bytes: u32, link_mbps: f64) -> f64 {
     let headers = if protocol == Protocol::Tcp { 40 } else { 28 };
     let frame = (bytes + headers + FRAME_BYTES).max(LEAST_FRAME_BYTES);

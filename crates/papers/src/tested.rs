@@ -1,8 +1,9 @@
 //! An experiment of a paper that tests a device: a model of it, or a router on this machine.
 //!
-//! The tests are those of `trammel bench`. Their rows stand in one table, by test and frame size. The answers speak of tests by
-//! name, `_` standing for `-`, and of the columns of their tables: `restart.restart_mean_ms`. Where rows or columns sweep
-//! `frame`, each frame size is a point; otherwise the first row of a test counts.
+//! The tests are those of `trammel bench`. Their rows stand in one table, by test and frame size.
+//! The answers speak of tests by name, `_` standing for `-`, and of the columns of their tables:
+//! `restart.restart_mean_ms`. Where rows or columns sweep `frame`, each frame size is a point;
+//! otherwise the first row of a test counts.
 
 use super::Paper;
 use super::cell::Cell;
@@ -117,7 +118,8 @@ pub(super) fn run(
     })
 }
 
-/// The test `name` with its settings: those that are given, in the two-minute choice those of a quick run, then the defaults.
+/// The test `name` with its settings: those that are given, in the two-minute choice those of a
+/// quick run, then the defaults.
 fn params(
     name: &str,
     given: &[(String, Given)],
@@ -251,7 +253,8 @@ fn built(
     Ok(Box::new(built_device::bed(&wish, setting)?))
 }
 
-/// The rows of all tests in one table: what was tested by which test, then every number that some test tells.
+/// The rows of all tests in one table: what was tested by which test, then every number that some
+/// test tells.
 fn together(tables: &[Table]) -> Table {
     let mut columns = vec![
         Column::new("device", Text),
@@ -280,7 +283,8 @@ fn together(tables: &[Table]) -> Table {
     together
 }
 
-/// Adds the rows of a file beside the paper: what it says, labelled published, in the columns that both have.
+/// Adds the rows of a file beside the paper: what it says, labelled published, in the columns that
+/// both have.
 pub(super) fn published(paper: &Paper, file: &str, table: &mut Table) -> anyhow::Result<()> {
     let path = paper.dir.join(file);
     let of = || format!("`{}`", path.display());

@@ -1,7 +1,8 @@
 //! An experiment of a paper that transfers files through devices on this machine.
 //!
-//! A row of its table is one transfer. Its answers speak of protocol and device, whatever is no letter or digit standing as `_`:
-//! `ftp_kernel.seconds`, `http_router_click.mbps`; a value for each repetition.
+//! A row of its table is one transfer. Its answers speak of protocol and device, whatever is no
+//! letter or digit standing as `_`: `ftp_kernel.seconds`, `http_router_click.mbps`; a value for
+//! each repetition.
 
 use super::Paper;
 use super::cell::Cell;

@@ -1,8 +1,9 @@
-//! Verdicts: what comparing a printed number with ours gave when it was recorded, why, and whether it still does.
+//! Verdicts: what comparing a printed number with ours gave when it was recorded, why, and whether
+//! it still does.
 //!
-//! A verdict is a regression snapshot, not a claim: `matches` changes with a difference above the tolerance,
-//! `differs` with one within it. A printed number that cannot be right and suddenly agrees is as much a
-//! change as one that ceases to agree.
+//! A verdict is a regression snapshot, not a claim: `matches` changes with a difference above the
+//! tolerance, `differs` with one within it. A printed number that cannot be right and suddenly
+//! agrees is as much a change as one that ceases to agree.
 
 use trammel_stats::table::round_to;
 
@@ -38,7 +39,8 @@ pub enum Cause {
     Unaided,
     /// It matches, for a constant was chosen so.
     Fitted,
-    /// It differs by a mechanism that was shown: in the paper's arithmetic, in its program, or in ours.
+    /// It differs by a mechanism that was shown: in the paper's arithmetic, in its program, or in
+    /// ours.
     Known,
     /// It differs by what we infer of a set-up that the paper does not state.
     Inferred,
@@ -110,8 +112,8 @@ impl Outcome {
     }
 }
 
-/// Whether `ours` is the `printed` number: within `tolerance`, or where that is 0, equal to it once cut
-/// (not rounded) to as many decimals as are printed.
+/// Whether `ours` is the `printed` number: within `tolerance`, or where that is 0, equal to it once
+/// cut (not rounded) to as many decimals as are printed.
 pub fn agrees(ours: f64, printed: &str, tolerance: f64) -> bool {
     let Ok(value) = printed.parse::<f64>() else {
         return false;

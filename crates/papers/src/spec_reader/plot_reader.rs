@@ -169,8 +169,10 @@ mod tests {
     #[test]
     fn a_figure_is_read_with_its_curves() {
         let text = format!(
-            "{HEAD}[[plot.series]]\nname = 'ours'\nlabel = 'measured'\nexperiment = 'here'\nvalue = 'switch.mpps'\n\
-             [[plot.series]]\nname = 'theirs'\nlabel = 'published'\npoints = [[1, 16, 15.5, 16.5], [10, 5]]\n\
+            "{HEAD}[[plot.series]]\nname = 'ours'\nlabel = 'measured'\nexperiment = 'here'\n\
+             value = 'switch.mpps'\n\
+             [[plot.series]]\nname = 'theirs'\nlabel = 'published'\n\
+             points = [[1, 16, 15.5, 16.5], [10, 5]]\n\
              [[plot.series]]\nname = 'other'\nlabel = 'measured'\nprofile = 'other.toml'\n"
         );
         let spec = Spec::parse("paper.toml", &text).unwrap();
@@ -191,10 +193,12 @@ mod tests {
     #[test]
     fn every_fault_of_a_figure_is_shown() {
         let text = format!(
-            "{HEAD}[[plot.series]]\nname = 'a'\nlabel = 'mesured'\nexperiment = 'ther'\nvalue = 'switch.mpps'\n\
+            "{HEAD}[[plot.series]]\nname = 'a'\nlabel = 'mesured'\nexperiment = 'ther'\n\
+             value = 'switch.mpps'\n\
              [[plot.series]]\nname = 'b'\nlabel = 'measured'\npoints = [[1, 16, 17, 18]]\n\
              [[plot.series]]\nname = 'c'\nlabel = 'measured'\npoints = []\nprofile = 'p'\n\
-             [[experiment]]\nid = 'list'\nengine = 'measure'\nmachine = 'host'\nfunctions = 'f.toml'\nflows = [0]\n"
+             [[experiment]]\nid = 'list'\nengine = 'measure'\nmachine = 'host'\n\
+             functions = 'f.toml'\nflows = [0]\n"
         );
         let shown = Spec::parse("paper.toml", &text).unwrap_err().to_string();
         for part in [

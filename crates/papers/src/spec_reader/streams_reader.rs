@@ -100,7 +100,8 @@ mod tests {
     #[test]
     fn streams_are_read_with_their_rates() {
         let text = format!(
-            "{HEAD}udp_bytes = [16, 1472]\ntcp_bytes = [16]\nmbps = [1, 100]\nlink_mbps = 100\nquick = {{ seconds = 0.5 }}\n"
+            "{HEAD}udp_bytes = [16, 1472]\ntcp_bytes = [16]\nmbps = [1, 100]\nlink_mbps = 100\n\
+             quick = {{ seconds = 0.5 }}\n"
         );
         let spec = Spec::parse("paper.toml", &text).unwrap();
         let experiment = &spec.experiments[0];

@@ -1,4 +1,5 @@
-//! Reads the tests of a device, and the transfers through devices, of an experiment of a `paper.toml`.
+//! Reads the tests of a device, and the transfers through devices, of an experiment of a
+//! `paper.toml`.
 
 use super::reader::{Reader, numbers};
 use crate::spec::{Device, Tested, Transfers};
@@ -120,9 +121,11 @@ mod tests {
     #[test]
     fn devices_are_read_with_their_tests_and_transfers() {
         let text = format!(
-            "{HEAD}engine = 'model'\nmodel = 'reference-1g'\ntests = ['throughput']\nframes = [64, 1518]\n\
+            "{HEAD}engine = 'model'\nmodel = 'reference-1g'\ntests = ['throughput']\n\
+             frames = [64, 1518]\n\
              quick = {{ 'throughput.duration' = '1 s' }}\n\
-             [[experiment]]\nid = 'b'\nengine = 'measure'\ntransfers = ['ftp']\nthrough = ['kernel']\n\
+             [[experiment]]\nid = 'b'\nengine = 'measure'\ntransfers = ['ftp']\n\
+             through = ['kernel']\n\
              full = {{ megabytes = 1800, times = 5 }}\n"
         );
         let spec = Spec::parse("paper.toml", &text).unwrap();
@@ -145,7 +148,8 @@ mod tests {
     fn every_fault_of_tests_and_transfers_is_shown() {
         let text = format!(
             "{HEAD}engine = 'model'\ntests = ['troughput']\nframes = [63]\n\
-             [[experiment]]\nid = 'b'\nengine = 'measure'\ntransfers = ['ftps']\nquick = {{ megabytes = 0 }}\n"
+             [[experiment]]\nid = 'b'\nengine = 'measure'\ntransfers = ['ftps']\n\
+             quick = {{ megabytes = 0 }}\n"
         );
         let shown = Spec::parse("paper.toml", &text).unwrap_err().to_string();
         for part in [

@@ -47,7 +47,8 @@ pub(super) fn measure(wanted: &Streams, choice: &Choice, watch: &dyn Watch, foun
                 pps: about.imposed_pps,
                 seconds,
             };
-            // The systems take turns at each stream, so that what else runs on the machine meets all of them.
+            // The systems take turns at each stream, so that what else runs on the machine meets
+            // all of them.
             for (system, rows) in systems.iter().zip(&mut rows) {
                 let (name, came) = match system {
                     None => (OURS, rig.send(&stream, &stop)),

@@ -1,4 +1,5 @@
-//! Streams in a report: the table of systems by imposed rate, what was accounted, curves, and a summary to compare.
+//! Streams in a report: the table of systems by imposed rate, what was accounted, curves, and a
+//! summary to compare.
 
 use super::{OURS, word};
 use crate::Paper;
@@ -30,7 +31,8 @@ const ACCOUNT: &[&str] = &[
     "delay_mean_us",
     "jitter_mean_us",
 ];
-/// The columns by which runs are compared. Counts are none of them: they say how long was sent, not what was reached.
+/// The columns by which runs are compared. Counts are none of them: they say how long was sent, not
+/// what was reached.
 const SUMMARY: &[&str] = &[
     "achieved_pps",
     "achieved_mbps",
@@ -100,7 +102,8 @@ pub(crate) fn sections<'a>(
     })
 }
 
-/// For each protocol, what ours came to at the greatest imposed rate, beside the best of the published.
+/// For each protocol, what ours came to at the greatest imposed rate, beside the best of the
+/// published.
 pub(crate) fn highlights(paper: &Paper, done: &[Done]) -> Vec<Highlight> {
     let mut all = Vec::new();
     for one in done {
@@ -224,7 +227,8 @@ pub(crate) fn curves(
     (!curves.is_empty()).then_some(curves)
 }
 
-/// What was achieved as a `summary`, by which run folders are compared: a row for each number, with its system.
+/// What was achieved as a `summary`, by which run folders are compared: a row for each number, with
+/// its system.
 pub fn summary<'a>(tables: impl Iterator<Item = &'a Table>) -> Table {
     let columns = [
         ("engine", Text),
