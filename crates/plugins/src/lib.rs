@@ -1,13 +1,14 @@
 #![doc = include_str!("../README.md")]
 //!
-//! A plug-in folder is any `src/<family>/` whose `mod.rs` includes `OUT_DIR/<family>.rs`. Every other
-//! `.rs` file in it, and every sub-folder with a `mod.rs`, becomes a public module that must export
-//! `ENTRY`. A sub-folder without one is a group: a module whose files are items in the same way.
-//! What the items of a group share lies in the group's folder `shared`, a module without an entry.
+//! A plug-in folder is any `src/<family>/` whose `mod.rs` includes `OUT_DIR/<family>.rs`. Every
+//! other `.rs` file in it, and every sub-folder with a `mod.rs`, becomes a public module that must
+//! export `ENTRY`. A sub-folder without one is a group: a module whose files are items in the same
+//! way. What the items of a group share lies in the group's folder `shared`, a module without an
+//! entry.
 //!
-//! `ALL` lists the entries in the order of their names, a group's in its place; `DOCS` has the text at
-//! the head of each one's file, in the same order. A family whose items are data has `.toml` files
-//! instead; their texts become `TEXTS`, by their names.
+//! `ALL` lists the entries in the order of their names, a group's in its place; `DOCS` has the text
+//! at the head of each one's file, in the same order. A family whose items are data has `.toml`
+//! files instead; their texts become `TEXTS`, by their names.
 #![forbid(unsafe_code)]
 
 use std::fmt::Write;
