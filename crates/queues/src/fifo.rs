@@ -1,7 +1,8 @@
 //! The first-in, first-out store within a limit that the FIFO disciplines share.
 //!
-//! It knows nothing of any law: a discipline decides, then pushes or reports a drop. The ring grows to
-//! the longest queue seen and is never given back, so that a run's steady state allocates nothing.
+//! It knows nothing of any law: a discipline decides, then pushes or reports a drop. The ring grows
+//! to the longest queue seen and is never given back, so that a run's steady state allocates
+//! nothing.
 
 use crate::aqm::{Drop, Item, LinkFacts};
 use std::collections::VecDeque;
@@ -48,8 +49,9 @@ impl Fifo {
         }
     }
 
-    /// Carries out a law's decision on `item`: one that `is_signalled` is marked where the law `may_mark` and
-    /// the packet is ECN-capable, and else dropped early; what is not dropped is appended.
+    /// Carries out a law's decision on `item`: one that `is_signalled` is marked where the law
+    /// `may_mark` and the packet is ECN-capable, and else dropped early; what is not dropped is
+    /// appended.
     pub(crate) fn admit(
         &mut self,
         now: Time,

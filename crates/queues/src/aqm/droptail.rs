@@ -1,8 +1,8 @@
 //! Drop-tail: first in, first out, and what does not fit is dropped.
 //!
 //! # What it does
-//! Keeps packets in the order of their arrival up to the queue's limits, in packets and in bytes. It has
-//! no law: it drops at the limit only and marks nothing.
+//! Keeps packets in the order of their arrival up to the queue's limits, in packets and in bytes.
+//! It has no law: it drops at the limit only and marks nothing.
 //!
 //! # References
 //! RFC 7567 §2; `tc-pfifo(8)`, `tc-bfifo(8)`.

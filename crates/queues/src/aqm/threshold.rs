@@ -1,13 +1,13 @@
 //! Step marking: packets that find more than K packets waiting are marked (the switch of DCTCP).
 //!
 //! # What it does
-//! An ECN-capable packet that arrives while more than `threshold` packets wait is marked; there is no
-//! average and no randomness. Packets that are not ECN-capable queue up to the limit, or are dropped where
-//! they would be marked, as the RED of most switches does.
+//! An ECN-capable packet that arrives while more than `threshold` packets wait is marked; there is
+//! no average and no randomness. Packets that are not ECN-capable queue up to the limit, or are
+//! dropped where they would be marked, as the RED of most switches does.
 //!
 //! # Parameters
-//! `threshold`: K. DCTCP's authors use 20 packets at 1 Gbit/s and 65 at 10 Gbit/s; K > RTT · C / 7 is
-//! their bound against underflow. `ecn`: off, every packet counts as not ECN-capable.
+//! `threshold`: K. DCTCP's authors use 20 packets at 1 Gbit/s and 65 at 10 Gbit/s; K > RTT · C / 7
+//! is their bound against underflow. `ecn`: off, every packet counts as not ECN-capable.
 //! `not_capable`: what becomes of those.
 //!
 //! # References

@@ -1,14 +1,15 @@
 //! Bernoulli loss: every packet is lost with the same probability, independently of the others.
 //!
 //! # What it does
-//! Draws the number of packets until the next loss, not each packet's fate, so that a packet that arrives
-//! costs a subtraction.
+//! Draws the number of packets until the next loss, not each packet's fate, so that a packet that
+//! arrives costs a subtraction.
 //!
 //! # Parameters
 //! `probability`: the fraction of packets lost.
 //!
 //! # References
-//! Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39, 1960, for the contrast.
+//! Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39, 1960, for the
+//! contrast.
 
 use super::{Entry, LossModel, Trials};
 use trammel_core::entry::{About, Kind, Param};

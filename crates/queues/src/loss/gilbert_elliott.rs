@@ -1,9 +1,11 @@
-//! Gilbert–Elliott loss: a channel that is good or bad, with its own loss probability in each state.
+//! Gilbert–Elliott loss: a channel that is good or bad, with its own loss probability in each
+//! state.
 //!
 //! # What it does
-//! Before each packet the channel changes from good to bad with probability p, or from bad to good with
-//! probability r; then the packet is lost with the probability of the state. The channel is bad for the
-//! fraction p / (p + r) of packets, in spells of 1 / r packets on average. It begins in its steady state.
+//! Before each packet the channel changes from good to bad with probability p, or from bad to good
+//! with probability r; then the packet is lost with the probability of the state. The channel is
+//! bad for the fraction p / (p + r) of packets, in spells of 1 / r packets on average. It begins in
+//! its steady state.
 //!
 //! ```text
 //!            p
@@ -17,8 +19,8 @@
 //!
 //! # References
 //! Gilbert 1960; Elliott, "Estimates of error rates for codes on burst-noise channels", Bell System
-//! Technical Journal 42, 1963; Hasslinger and Hohlfeld, "The Gilbert-Elliott model for packet loss in real
-//! time services on the Internet", MMB 2008.
+//! Technical Journal 42, 1963; Hasslinger and Hohlfeld, "The Gilbert-Elliott model for packet loss
+//! in real time services on the Internet", MMB 2008.
 
 use super::{Entry, LossModel, Trials};
 use trammel_core::entry::{About, Kind, Param};
@@ -84,7 +86,8 @@ pub static ENTRY: Entry = Entry {
     },
 };
 
-/// What happens in one state. Trials are without memory, so they may pause while the other state holds.
+/// What happens in one state. Trials are without memory, so they may pause while the other state
+/// holds.
 #[derive(Debug)]
 struct State {
     leave: Trials,

@@ -25,8 +25,8 @@ pub struct Entry {
     pub build: fn(&Params) -> Result<Box<dyn LossModel>, String>,
 }
 
-/// Independent trials of one probability at the cost of one random number a success: the failures before
-/// the next success are drawn at once, from the geometric distribution.
+/// Independent trials of one probability at the cost of one random number a success: the failures
+/// before the next success are drawn at once, from the geometric distribution.
 #[derive(Clone, Debug)]
 pub struct Trials {
     probability: f64,
@@ -43,8 +43,8 @@ impl Trials {
         }
     }
 
-    /// Of the next `count` trials, the failures before the first that succeeds; those after it are not made.
-    /// Nothing where all `count` fail.
+    /// Of the next `count` trials, the failures before the first that succeeds; those after it are
+    /// not made. Nothing where all `count` fail.
     pub fn first_of(&mut self, count: u64, rng: &mut Rng) -> Option<u64> {
         if self.probability <= 0.0 || self.probability >= 1.0 {
             return (self.probability >= 1.0 && count > 0).then_some(0);

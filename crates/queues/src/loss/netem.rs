@@ -1,16 +1,19 @@
-//! Netem's loss: as Bernoulli's, by the generator of Linux's netem, so that the kernel loses the same packets.
+//! Netem's loss: as Bernoulli's, by the generator of Linux's netem, so that the kernel loses the
+//! same packets.
 //!
 //! # What it does
-//! Takes a number of 32 bits for each packet, which is lost where the number is at most the probability's share of 2³². The generator is LFSR113, four
-//! Tausworthe registers; its seed is the first number of the link's own stream, and a guest of the real kernel is given the same. Where a simulated
-//! connection sends what the kernel's does, both lose the same segments, and what differs is TCP and not chance.
+//! Takes a number of 32 bits for each packet, which is lost where the number is at most the
+//! probability's share of 2³². The generator is LFSR113, four Tausworthe registers; its seed is the
+//! first number of the link's own stream, and a guest of the real kernel is given the same. Where a
+//! simulated connection sends what the kernel's does, both lose the same segments, and what differs
+//! is TCP and not chance.
 //!
 //! # Parameters
 //! `probability`: the fraction of packets lost.
 //!
 //! # References
-//! L'Ecuyer, "Tables of maximally equidistributed combined LFSR generators", Mathematics of Computation 68(225), 1999, figure 1; tc-netem(8), `loss
-//! random` and `seed`.
+//! L'Ecuyer, "Tables of maximally equidistributed combined LFSR generators", Mathematics of
+//! Computation 68(225), 1999, figure 1; tc-netem(8), `loss random` and `seed`.
 
 use super::{Entry, LossModel};
 use trammel_core::entry::{About, Kind, Param};
@@ -22,7 +25,8 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "netem",
         aliases: &[],
-        summary: "as bernoulli, by the generator of Linux's netem: simulator and real kernel lose the same packets",
+        summary: "as bernoulli, by the generator of Linux's netem: simulator and real kernel lose \
+                  the same packets",
         references: &[
             "tc-netem(8), `loss random`",
             "L'Ecuyer, Mathematics of Computation 68(225), 1999",
@@ -77,7 +81,8 @@ pub fn seed(rng: &mut Rng) -> u64 {
 struct Lfsr113([u32; 4]);
 
 impl Lfsr113 {
-    /// Of each register: the bits that it keeps, the shift of what is kept, the two shifts of what is fed back.
+    /// Of each register: the bits that it keeps, the shift of what is kept, the two shifts of what
+    /// is fed back.
     const STEPS: [(u32, u32, u32, u32); 4] = [
         (!1, 18, 6, 13),
         (!7, 2, 2, 27),
@@ -85,7 +90,8 @@ impl Lfsr113 {
         (!127, 13, 3, 12),
     ];
 
-    /// A register must be larger than the bits that it does not keep; netem folds its seed of 64 bits into all four.
+    /// A register must be larger than the bits that it does not keep; netem folds its seed of 64
+    /// bits into all four.
     fn new(seed: u64) -> Lfsr113 {
         let folded = ((seed >> 32) ^ (seed << 10) ^ seed) as u32;
         Lfsr113(Lfsr113::STEPS.map(|(kept, ..)| {
@@ -121,7 +127,8 @@ mod tests {
             }
             cells[(number >> 26) as usize] += 1;
         }
-        // Four deviations of a binomial(64000, 1/2) are 506; chi-square of 63 degrees is below 116 but once in 20,000.
+        // Four deviations of a binomial(64000, 1/2) are 506; chi-square of 63 degrees is below 116
+        // but once in 20,000.
         assert!(ones.iter().all(|count| count.abs_diff(32_000) < 506));
         let chi: f64 = cells
             .iter()

@@ -1,15 +1,15 @@
 //! Periodic loss: exactly one packet in n, at even distances.
 //!
 //! # What it does
-//! Loses packet number `first` and every `every`-th after it, counted from 1: the regular losses that the
-//! square-root law assumes, without any randomness.
+//! Loses packet number `first` and every `every`-th after it, counted from 1: the regular losses
+//! that the square-root law assumes, without any randomness.
 //!
 //! # Parameters
 //! `every`: one packet in so many. `first`: the number of the first one lost.
 //!
 //! # References
-//! Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP congestion avoidance algorithm",
-//! Computer Communication Review 27(3), 1997.
+//! Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP congestion avoidance
+//! algorithm", Computer Communication Review 27(3), 1997.
 
 use super::{Entry, LossModel};
 use trammel_core::entry::{About, Kind, Param};

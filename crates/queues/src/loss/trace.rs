@@ -1,8 +1,8 @@
 //! Loss from a list: the packets with these numbers are lost, no others.
 //!
 //! # What it does
-//! Counts packets from 1 and loses those in the list, to replay a recorded trace or to place a loss exactly
-//! where an experiment wants it.
+//! Counts packets from 1 and loses those in the list, to replay a recorded trace or to place a loss
+//! exactly where an experiment wants it.
 //!
 //! # Parameters
 //! `packets`: the numbers, in any order.
