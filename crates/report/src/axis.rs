@@ -46,8 +46,8 @@ pub struct Axis {
 /// Marks of a sweep that an axis still shows one by one.
 const MOST_MARKS: usize = 9;
 
-/// Values nearer to each other than this part of their size are not drawn further apart: a change of
-/// one per cent must not look like a collapse.
+/// Values nearer to each other than this part of their size are not drawn further apart: a change
+/// of one per cent must not look like a collapse.
 const LEAST_SPAN: f64 = 0.1;
 
 impl Axis {
@@ -76,8 +76,9 @@ impl Axis {
         self.range = Some((low, high));
         self
     }
-    /// The axis of a sweep over `values`: by factors where each is at least 1.6 times the last or all span
-    /// more than a decade, with a place for zero where it is among them, and with a mark for each of a few.
+    /// The axis of a sweep over `values`: by factors where each is at least 1.6 times the last or
+    /// all span more than a decade, with a place for zero where it is among them, and with a mark
+    /// for each of a few.
     pub fn swept(title: &str, unit: &str, values: &[f64]) -> Axis {
         const WIDE: f64 = 11.0;
         const FACTOR: f64 = 1.6;
@@ -106,8 +107,8 @@ impl Axis {
             ..Axis::linear(title, unit)
         }
     }
-    /// This axis by factors, where `values` are positive and the largest is more than `far` times the
-    /// least.
+    /// This axis by factors, where `values` are positive and the largest is more than `far` times
+    /// the least.
     pub fn by_factors_beyond(mut self, far: f64, values: impl Iterator<Item = f64>) -> Axis {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(v), h.max(v)));
         if low > 0.0 && high / low > far {
@@ -128,7 +129,8 @@ impl Axis {
             format!("{} ({})", self.title, self.unit)
         }
     }
-    /// From where to where an axis shows values between `low` and `high`. `assets/report.js` follows the same rules.
+    /// From where to where an axis shows values between `low` and `high`. `assets/report.js`
+    /// follows the same rules.
     pub(super) fn with_room(&self, low: f64, high: f64) -> (f64, f64) {
         match self.scale {
             Scale::Log => (low / 1.15, high * 1.15),

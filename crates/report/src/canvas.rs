@@ -1,7 +1,7 @@
 //! A canvas in pixels over plotters' SVG backend.
 //!
-//! The backend's coordinates are whole numbers, so the canvas has ten units a pixel. Fonts are generic
-//! and no text is measured with a system's fonts, so the bytes are the same everywhere.
+//! The backend's coordinates are whole numbers, so the canvas has ten units a pixel. Fonts are
+//! generic and no text is measured with a system's fonts, so the bytes are the same everywhere.
 
 use plotters_backend::text_anchor::{HPos, Pos, VPos};
 use plotters_backend::{
@@ -31,7 +31,8 @@ pub(super) const AXIS: Rgb = Rgb(0xa8, 0xaa, 0xac);
 /// Half the height of a square that marks a point, in pixels.
 const MARKER: f64 = 2.7;
 
-/// The shapes of points: a disc (of no corners), then corners in units of [`MARKER`]. `SHAPES` in `assets/report.js` has the same.
+/// The shapes of points: a disc (of no corners), then corners in units of [`MARKER`]. `SHAPES` in
+/// `assets/report.js` has the same.
 pub(super) const SHAPES: [&[(f64, f64)]; 8] = [
     &[],
     &[(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)],

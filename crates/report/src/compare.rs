@@ -1,12 +1,14 @@
 //! Several run folders in one report: every metric of their summaries side by side.
 //!
-//! Rows are matched by engine, swept parameters, entity and metric, whatever their points are called; there is one comparison for each engine, and the
-//! first run is the reference. A parameter that only some runs sweep is none of what is matched: where it has one value it is left out, where it has
-//! several each is a column of its own. Runs whose scenarios differ are compared as well, with a warning, because
-//! that is often the question.
+//! Rows are matched by engine, swept parameters, entity and metric, whatever their points are
+//! called; there is one comparison for each engine, and the first run is the reference. A parameter
+//! that only some runs sweep is none of what is matched: where it has one value it is left out,
+//! where it has several each is a column of its own. Runs whose scenarios differ are compared as
+//! well, with a warning, because that is often the question.
 //!
-//! Where a `summary` names systems (columns `system` and `label`: generators on one machine, the devices of a paper), each is a
-//! column of its own: the runs of several machines become one table of all their systems.
+//! Where a `summary` names systems (columns `system` and `label`: generators on one machine, the
+//! devices of a paper), each is a column of its own: the runs of several machines become one table
+//! of all their systems.
 
 use crate::comparison;
 use crate::comparison::{BOUNDS, Comparison, Estimate, Source};
@@ -54,7 +56,8 @@ const KEYS: [&str; 6] = ["engine", "point", "model", "entity", "metric", "unit"]
 /// Engine, point, model, entity, metric and unit of a row of `summary`.
 type Key = [String; 6];
 
-/// The columns of a run's `summary` that are swept parameters: those between the point and what a row is of.
+/// The columns of a run's `summary` that are swept parameters: those between the point and what a
+/// row is of.
 fn swept(run: &Run) -> Vec<&str> {
     let columns = run.summary.iter().flat_map(Table::columns);
     let names = columns.map(|column| column.name.as_str());
@@ -96,7 +99,8 @@ impl<'a> Parameters<'a> {
         runs.iter().zip(&all).map(of_run).collect()
     }
 
-    /// By what rows of several runs are one: the shared parameters, or where nobody sweeps any, the point's name.
+    /// By what rows of several runs are one: the shared parameters, or where nobody sweeps any, the
+    /// point's name.
     fn matched(&self, is_swept: bool, row: Row<'_>) -> String {
         if is_swept {
             named(&self.shared, row)
@@ -130,8 +134,8 @@ fn text(row: Row<'_>, name: &str) -> String {
 /// A row of `summary` with the number of each side.
 type Aligned = (Key, Vec<Option<Estimate>>);
 
-/// What stands in a column: a run, or where its `summary` names systems, one of these. What was published is the same in every
-/// run that shows it, and stands once.
+/// What stands in a column: a run, or where its `summary` names systems, one of these. What was
+/// published is the same in every run that shows it, and stands once.
 #[derive(Clone, Debug)]
 struct Side {
     name: String,
@@ -372,7 +376,8 @@ fn differences(rows: &[Aligned]) -> Vec<Difference> {
     all
 }
 
-/// The metrics that lie furthest from the first run's, each a row, each other side a mark: by how many per cent.
+/// The metrics that lie furthest from the first run's, each a row, each other side a mark: by how
+/// many per cent.
 fn furthest(sides: &[Side], all: &[Difference]) -> Option<DotPlot> {
     const MOST: usize = 24;
     let percent = |one: &Difference| {
@@ -423,7 +428,8 @@ fn furthest(sides: &[Side], all: &[Difference]) -> Option<DotPlot> {
 pub struct Verdict {
     /// Metrics that both runs of a pair have.
     pub compared: usize,
-    /// Metrics that lie further apart than the bound, the furthest first. One that a run lacks is the furthest.
+    /// Metrics that lie further apart than the bound, the furthest first. One that a run lacks is
+    /// the furthest.
     pub apart: Vec<Difference>,
     /// The names of the sides.
     titles: Vec<String>,

@@ -1,7 +1,7 @@
 //! Engines and published numbers side by side, each with its error against a reference.
 //!
-//! The error is relative, `(value − reference) / |reference|`. Its size is shown by colour, by a mark
-//! (none, `△`, `▲`) and by the number, so that no reader depends on colour.
+//! The error is relative, `(value − reference) / |reference|`. Its size is shown by colour, by a
+//! mark (none, `△`, `▲`) and by the number, so that no reader depends on colour.
 
 use super::markup::{badge, escape};
 use super::ticks::group_thousands;
@@ -111,9 +111,9 @@ const MOST_ROWS: usize = 40;
 pub const BOUNDS: (f64, f64) = (0.05, 0.15);
 
 impl Comparison {
-    /// The comparison in a table with a column for each engine (named by [`Label::key`]) and text columns
-    /// before; engines that never ran are left out. The reference is `published`, where there is none
-    /// `measured`, else `linux_vt`.
+    /// The comparison in a table with a column for each engine (named by [`Label::key`]) and text
+    /// columns before; engines that never ran are left out. The reference is `published`, where
+    /// there is none `measured`, else `linux_vt`.
     pub fn from_table(title: &str, table: &Table) -> Comparison {
         let has = |label: &Label| {
             let numbers = table.floats(label.key());

@@ -1,12 +1,12 @@
 //! Thinning a long series so that its picture stays and its bytes do not.
 //!
 //! The points are cut into equal runs and of each run the lowest and the highest are kept, in their
-//! order, besides the very first and the very last. No peak or dip is lost, and the envelope of a plot
-//! with fewer columns of pixels than runs is exact. Averages would hide what a congestion window is
-//! looked at for.
+//! order, besides the very first and the very last. No peak or dip is lost, and the envelope of a
+//! plot with fewer columns of pixels than runs is exact. Averages would hide what a congestion
+//! window is looked at for.
 
-/// The positions of at most `limit` (at least four) of `ys` that keep the picture, ascending. Values that
-/// are no numbers are skipped where anything is thinned.
+/// The positions of at most `limit` (at least four) of `ys` that keep the picture, ascending.
+/// Values that are no numbers are skipped where anything is thinned.
 pub fn min_max(ys: &[f64], limit: usize) -> Vec<usize> {
     let limit = limit.max(4);
     if ys.len() <= limit {

@@ -7,8 +7,8 @@ use trammel_stats::table::format_float;
 /// Series, rows or columns that are told one by one.
 pub(super) const MOST: usize = 8;
 
-/// `Goodput: goodput (Mbit/s) over time (s), 0 to 60. cubic, simulated: 12 at 0 s, 27 at 60 s, between
-/// 0 and 31.`
+/// `Goodput: goodput (Mbit/s) over time (s), 0 to 60. cubic, simulated: 12 at 0 s, 27 at 60 s,
+/// between 0 and 31.`
 pub(super) fn figure(figure: &Figure) -> String {
     let drawn = figure.drawn(super::svg::POINTS);
     let (x, _) = figure.ranges(&drawn);
@@ -81,7 +81,8 @@ mod tests {
             .ruled(50.0, "capacity");
         assert_eq!(
             figure(&plot),
-            "Goodput: goodput (Mbit/s) over time (s), 0 to 60. cubic: 1 at 0 s, 27 at 60 s, between 1 and 31. A line at 50: capacity."
+            "Goodput: goodput (Mbit/s) over time (s), 0 to 60. cubic: 1 at 0 s, 27 at 60 s, \
+             between 1 and 31. A line at 50: capacity."
         );
     }
 }

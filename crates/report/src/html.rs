@@ -1,8 +1,8 @@
 //! The page: assembles what the blocks render, with style, script and data inside.
 //!
-//! The content security policy forbids every request, which makes "works offline" a property that the
-//! browser enforces. Points are shared out so that the page stays below three megabytes however many
-//! series it has.
+//! The content security policy forbids every request, which makes "works offline" a property that
+//! the browser enforces. Points are shared out so that the page stays below three megabytes however
+//! many series it has.
 
 use super::figure::{Figure, Mark, Scale};
 use super::markup::{badge, caption, escape, prose};
@@ -196,7 +196,8 @@ fn figure(out: &mut String, figure: &Figure, limit: usize) {
     let _ = writeln!(
         out,
         "<figure class=\"plot\" id=\"fig-{}\">\n<figcaption><h3>{}{}</h3></figcaption>\n\
-         <div class=\"static\">{}</div>\n<script type=\"application/json\">{}</script>\n{}</figure>",
+         <div class=\"static\">{}</div>\n<script type=\"application/json\">{}</script>\n\
+         {}</figure>",
         escape(&figure.id),
         escape(&figure.title),
         badge(one_label(figure)),
@@ -219,7 +220,8 @@ fn data(figure: &Figure, limit: usize) -> String {
     let (x, y) = figure.ranges(&drawn);
     let axis = |axis: &super::figure::Axis, (low, high): (f64, f64)| {
         format!(
-            "{{\"text\":{},\"unit\":{},\"log\":{},\"near\":{},\"marks\":{},\"zero\":{},\"fixed\":{},\"range\":[{},{}]}}",
+            "{{\"text\":{},\"unit\":{},\"log\":{},\"near\":{},\"marks\":{},\
+             \"zero\":{},\"fixed\":{},\"range\":[{},{}]}}",
             json(&axis.text()),
             json(&axis.unit),
             axis.scale == Scale::Log,
@@ -239,7 +241,8 @@ fn data(figure: &Figure, limit: usize) -> String {
         let look = svg::look(figure, i);
         format!(
             "{{\"name\":{},\"label\":{},\"words\":{},\"colour\":{},\"shape\":{},\"dash\":{:?},\
-             \"line\":{},\"step\":{},\"points\":{},\"hollow\":{},\"shapes\":{:?},\"x\":{},\"y\":{},\"low\":{},\"high\":{}}}",
+             \"line\":{},\"step\":{},\"points\":{},\"hollow\":{},\
+             \"shapes\":{:?},\"x\":{},\"y\":{},\"low\":{},\"high\":{}}}",
             json(&series.name),
             json(series.label.map_or("", Label::key)),
             json(series.label.map_or("", Label::words)),
@@ -266,7 +269,8 @@ fn data(figure: &Figure, limit: usize) -> String {
     });
     let shapes = figure.shapes.iter().map(|text| json(text));
     format!(
-        "{{\"id\":{},\"group\":{},\"x\":{},\"y\":{},\"series\":[{}],\"rules\":[{}],\"shapes\":[{}]}}",
+        "{{\"id\":{},\"group\":{},\"x\":{},\"y\":{},\
+         \"series\":[{}],\"rules\":[{}],\"shapes\":[{}]}}",
         json(&figure.id),
         json(&figure.group),
         axis(&figure.x, x),

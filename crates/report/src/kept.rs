@@ -1,7 +1,8 @@
 //! Runs that are done, kept in files so that a sweep can go on: one file a run, named by its key.
 //!
-//! While a run goes on, each is written at once into the hidden folder beside the run folder, so that not even a
-//! killed process loses it. The folder of a sweep, and that of an interrupted run, hold them in `points/`.
+//! While a run goes on, each is written at once into the hidden folder beside the run folder, so
+//! that not even a killed process loses it. The folder of a sweep, and that of an interrupted run,
+//! hold them in `points/`.
 
 use crate::run_folder::{RunFolder, RunFolderError};
 use serde::{Deserialize, Serialize};
@@ -29,8 +30,8 @@ pub trait Keep: Sized {
         Vec::new()
     }
 
-    /// The run of these parts: `read` gives the table that has the name and the columns of an empty one. Nothing where
-    /// a table is missing: another subject's run, or that of another version.
+    /// The run of these parts: `read` gives the table that has the name and the columns of an empty
+    /// one. Nothing where a table is missing: another subject's run, or that of another version.
     fn of_parts(read: &dyn Fn(&Table) -> Option<Table>, samples: &[Samples]) -> Option<Self>;
 }
 
@@ -93,8 +94,8 @@ pub struct KeptRuns {
 }
 
 impl KeptRuns {
-    /// Those of the run folder `out`: what a killed process left, and what the folder holds, where that is an
-    /// interrupted run or `is_sweep`.
+    /// Those of the run folder `out`: what a killed process left, and what the folder holds, where
+    /// that is an interrupted run or `is_sweep`.
     pub fn of(out: &RunFolder, is_sweep: bool) -> KeptRuns {
         let folder = (is_sweep && !out.is_forced()) || out.goes_on();
         KeptRuns {
@@ -103,8 +104,8 @@ impl KeptRuns {
         }
     }
 
-    /// Every run that a finished or a killed sweep has left. A file that cannot be read is no run; one that was changed is refused with a
-    /// warning.
+    /// Every run that a finished or a killed sweep has left. A file that cannot be read is no run;
+    /// one that was changed is refused with a warning.
     pub fn read<R: Keep>(&self) -> BTreeMap<String, R> {
         let mut runs = BTreeMap::new();
         // Whoever can write beside the folder could have put a folder there.
@@ -121,7 +122,8 @@ impl KeptRuns {
             changed.sort();
             if let Some(first) = changed.first() {
                 trammel_ground::say(&format!(
-                    "warning: `{}`: {} of the kept runs were changed, such as `{}`; they are repeated",
+                    "warning: `{}`: {} of the kept runs were changed, such as `{}`; they are \
+                     repeated",
                     folder.display(),
                     changed.len(),
                     first.display()
@@ -198,7 +200,8 @@ fn run_of<R: Keep>(kept: &Kept) -> Option<R> {
     R::of_parts(&table, &kept.traces)
 }
 
-/// The runs that earlier commands have left, and those of this one. Without a run folder it is empty and keeps nothing.
+/// The runs that earlier commands have left, and those of this one. Without a run folder it is
+/// empty and keeps nothing.
 #[derive(Debug)]
 pub struct Shelf<R> {
     kept: Option<KeptRuns>,
@@ -277,8 +280,8 @@ impl<R: Keep + Clone> Shelf<R> {
         }
     }
 
-    /// Writes the runs of this file into the run folder. After an interrupt, every known run may be one that the file was
-    /// not yet asked for.
+    /// Writes the runs of this file into the run folder. After an interrupt, every known run may be
+    /// one that the file was not yet asked for.
     pub fn finish(&self, out: &mut RunFolder, is_interrupted: bool) -> Result<(), RunFolderError> {
         let Some(kept) = &self.kept else {
             return Ok(());

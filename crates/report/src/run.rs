@@ -3,7 +3,8 @@
 //! ```text
 //! begin the folder ─> find kept runs ─> carry out ─> say notes and failures ─> tables, files, page ─> exit code
 //! ```
-//! What is the subject's own is behind [`Subject`] and [`Outcome`]: its points, its engines, its tables and its answer.
+//! What is the subject's own is behind [`Subject`] and [`Outcome`]: its points, its engines, its
+//! tables and its answer.
 
 use crate::kept::{Keep, KeptRuns, Shelf};
 use crate::provenance::going_on;
@@ -52,8 +53,8 @@ pub trait Subject {
     fn text(&self) -> &str;
     /// The seeds of all runs.
     fn seeds(&self) -> BTreeSet<u64>;
-    /// Runs every point by every engine that is asked for, those on `shelf` excepted; packets are captured into the
-    /// folder `captures`, where there is one.
+    /// Runs every point by every engine that is asked for, those on `shelf` excepted; packets are
+    /// captured into the folder `captures`, where there is one.
     fn carry_out<'a>(
         &'a self,
         request: &Request,

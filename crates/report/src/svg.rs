@@ -1,7 +1,8 @@
-//! The static picture of a figure: what is printed, what a browser without scripts shows, what a file is.
+//! The static picture of a figure: what is printed, what a browser without scripts shows, what a
+//! file is.
 //!
-//! From top to bottom: title (files only), legend, the y axis' title over the axis, plot, x axis. Level
-//! grid lines only; the y axis' title lies flat, so nobody turns their head.
+//! From top to bottom: title (files only), legend, the y axis' title over the axis, plot, x axis.
+//! Level grid lines only; the y axis' title lies flat, so nobody turns their head.
 
 use super::canvas::{AXIS, Anchor, Canvas, GRID, INK, MUTED, Rgb, SHAPES, text_width};
 use super::figure::{Drawn, Figure, Mark};
@@ -10,8 +11,8 @@ use super::ticks::{mark_text, marks};
 /// Points a series keeps: about one a pixel of the plot's width.
 pub(super) const POINTS: usize = 500;
 
-/// The width of the picture and the height of its plot in pixels, for wide figures and for others: two of
-/// those fit beside each other, so their letters come out of one size.
+/// The width of the picture and the height of its plot in pixels, for wide figures and for others:
+/// two of those fit beside each other, so their letters come out of one size.
 const SIZES: [(f64, f64); 2] = [(680.0, 270.0), (400.0, 210.0)];
 /// The size of all text but the title, in pixels.
 const TEXT: f64 = 12.0;

@@ -1,6 +1,8 @@
-//! Units as a reader wants them: shares in per cent, times and rates by their size, and no line break between a number and its unit.
+//! Units as a reader wants them: shares in per cent, times and rates by their size, and no line
+//! break between a number and its unit.
 
-/// By what a number of `unit` is multiplied, and its unit then; `largest` is the largest of what stands beside it.
+/// By what a number of `unit` is multiplied, and its unit then; `largest` is the largest of what
+/// stands beside it.
 pub fn shown<'a>(unit: &'a str, metric: &str, largest: f64) -> (f64, &'a str) {
     match unit {
         "us" | "µs" if largest >= 1e6 => (1e-6, "s"),
@@ -20,7 +22,8 @@ pub fn shown<'a>(unit: &'a str, metric: &str, largest: f64) -> (f64, &'a str) {
     }
 }
 
-/// Whether a metric without a unit is a part of a whole: `goodput share` is one, `tail loss probes` are counted.
+/// Whether a metric without a unit is a part of a whole: `goodput share` is one, `tail loss probes`
+/// are counted.
 fn is_share(metric: &str) -> bool {
     const SHARES: [&str; 8] = [
         "share",

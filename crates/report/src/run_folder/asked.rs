@@ -1,8 +1,9 @@
-//! What a command was asked for: by this a folder knows whether a run is the one that it holds, begun again.
+//! What a command was asked for: by this a folder knows whether a run is the one that it holds,
+//! begun again.
 //!
-//! Kept are the command and the arguments that decide its results. Where an argument names a file, the same
-//! place or the same contents make the same argument: an edited scenario is still that scenario, and a folder
-//! that was moved with its scenario is still its folder.
+//! Kept are the command and the arguments that decide its results. Where an argument names a file,
+//! the same place or the same contents make the same argument: an edited scenario is still that
+//! scenario, and a folder that was moved with its scenario is still its folder.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

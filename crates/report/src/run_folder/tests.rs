@@ -94,7 +94,8 @@ fn nothing_is_written_outside_the_folder() {
 }
 
 fn killed(target: &Path) -> PathBuf {
-    // As if a process had been killed that wrote `target`: its hidden folder is there, its lock is not held.
+    // As if a process had been killed that wrote `target`: its hidden folder is there, its lock is
+    // not held.
     let hidden = target.with_file_name(".run.trammel");
     fs::create_dir_all(hidden.join("new")).unwrap();
     fs::write(hidden.join("lock"), "process 0\n").unwrap();
@@ -122,8 +123,8 @@ fn a_kill_between_any_two_steps_loses_no_file() {
         folder.write_table(&flows()).unwrap();
         folder.finish(&RunInfo::default()).unwrap();
     };
-    // The exchange was made, the old folder was not yet looked through; where names cannot be exchanged,
-    // the old folder was moved away, and nothing was put into its place.
+    // The exchange was made, the old folder was not yet looked through; where names cannot be
+    // exchanged, the old folder was moved away, and nothing was put into its place.
     for (left, is_gone) in [("new", false), ("old", false), ("old", true)] {
         let parent = tempfile::tempdir().unwrap();
         let target = parent.path().join("run");

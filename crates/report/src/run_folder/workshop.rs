@@ -1,4 +1,5 @@
-//! The hidden folder beside a run folder, where the next run is made: its lock, and what a killed process left.
+//! The hidden folder beside a run folder, where the next run is made: its lock, and what a killed
+//! process left.
 //!
 //! ```text
 //! .DIR.trammel/lock        held (flock) by the process that writes DIR
@@ -8,10 +9,11 @@
 //! .DIR.trammel/points/     finished runs of a scenario, so that not even a killed process loses them
 //! ```
 //!
-//! The new folder takes the place of the old one in one step (`renameat2` with `RENAME_EXCHANGE`), so `DIR` is
-//! there at every moment. Files in `DIR` that no run of ours wrote are linked into the new folder before and
-//! looked for once more after it; only then is the old folder removed. The same is done at the next start with
-//! what a killed process left, so nothing of the user's is lost at whatever moment it was killed.
+//! The new folder takes the place of the old one in one step (`renameat2` with `RENAME_EXCHANGE`),
+//! so `DIR` is there at every moment. Files in `DIR` that no run of ours wrote are linked into the
+//! new folder before and looked for once more after it; only then is the old folder removed. The
+//! same is done at the next start with what a killed process left, so nothing of the user's is lost
+//! at whatever moment it was killed.
 
 use super::{Asked, RunFolderError, at, read_manifest};
 use std::collections::BTreeSet;
@@ -44,7 +46,8 @@ pub(super) struct Workshop {
 }
 
 impl Workshop {
-    /// Takes the hidden folder of the run folder `target`, and mends what a killed process left there.
+    /// Takes the hidden folder of the run folder `target`, and mends what a killed process left
+    /// there.
     pub(super) fn open(target: &Path) -> Result<Workshop, RunFolderError> {
         let (parent, name) = super::split(target)?;
         fs::create_dir_all(parent).map_err(at(parent))?;
@@ -151,7 +154,8 @@ impl Drop for Workshop {
     }
 }
 
-/// Removes what this process has begun and not finished, before it ends at once. Finished runs stay.
+/// Removes what this process has begun and not finished, before it ends at once. Finished runs
+/// stay.
 pub fn abandon() {
     let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     open.iter().for_each(|folder| clean(folder));
@@ -160,7 +164,8 @@ pub fn abandon() {
 /// Removes the hidden folder but for finished runs.
 fn clean(folder: &Path) {
     let new = folder.join(NEW);
-    // With its manifest it may be the earlier run, which an error has left here: the next start looks at it.
+    // With its manifest it may be the earlier run, which an error has left here: the next start
+    // looks at it.
     if read_manifest(&new).is_none() {
         let _ = fs::remove_dir_all(&new);
     }
@@ -179,8 +184,8 @@ fn take(folder: &Path, target: &Path) -> Result<File, RunFolderError> {
     // Each turn that does not end means that another process has just removed it.
     const TURNS: usize = 1000;
     let lock = folder.join(LOCK);
-    // Whether the folder was never seen with a lock. One look is not enough: while its entries are listed, another
-    // process may remove the lock and a third may make the next one.
+    // Whether the folder was never seen with a lock. One look is not enough: while its entries are
+    // listed, another process may remove the lock and a third may make the next one.
     let mut lacks_lock = true;
     for _ in 0..TURNS {
         match fs::create_dir(folder) {
@@ -189,7 +194,8 @@ fn take(folder: &Path, target: &Path) -> Result<File, RunFolderError> {
                 match fs::symlink_metadata(folder) {
                     Err(why) if why.kind() == io::ErrorKind::NotFound => continue,
                     Err(why) => return Err(at(folder)(why)),
-                    // In a folder to which others may write, somebody could have made it, or a link to ours.
+                    // In a folder to which others may write, somebody could have made it, or a link
+                    // to ours.
                     Ok(about) if !own_file::belongs_to_us(&about) => {
                         return Err(RunFolderError::Hidden(folder.to_owned()));
                     }
@@ -293,8 +299,9 @@ fn fold(left: &Path, target: &Path) -> Result<(), RunFolderError> {
     fs::remove_dir_all(left).map_err(at(left))
 }
 
-/// Brings what no run of ours wrote from the run folder `from` into `to`: a file whose name is taken there gets
-/// `.old` at its end. Without a manifest `from` is an unfinished run, where all is ours.
+/// Brings what no run of ours wrote from the run folder `from` into `to`: a file whose name is
+/// taken there gets `.old` at its end. Without a manifest `from` is an unfinished run, where all is
+/// ours.
 fn carry(
     from: &Path,
     to: &Path,
