@@ -1,7 +1,7 @@
 //! The columns of the tables that the engines fill, and how rows of a point become rows of a file.
 //!
-//! A run knows its own rows only; `engine`, `point` and the swept parameters are put before them when the
-//! points of a file come together. Columns in which no row has a value are left out then.
+//! A run knows its own rows only; `engine`, `point` and the swept parameters are put before them
+//! when the points of a file come together. Columns in which no row has a value are left out then.
 
 use crate::sweep::{Point, Swept};
 use trammel_stats::interval::Support;
@@ -241,7 +241,8 @@ pub fn gather_all<'a>(
         .map(|(name, cell_type)| Column::new(*name, *cell_type));
     let mut all = leading.to_vec();
     all.extend(own.filter(|column| leading.iter().all(|other| other.name != column.name)));
-    // A swept parameter that has the name of a metric hides it, rather than two columns of one name.
+    // A swept parameter that has the name of a metric hides it, rather than two columns of one
+    // name.
     let shown: Vec<bool> = columns
         .iter()
         .map(|(name, _)| leading.iter().all(|other| other.name != *name))

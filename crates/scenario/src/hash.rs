@@ -1,8 +1,8 @@
 //! A stable name for what a point computes: SHA-256 over the scenario with its defaults filled in.
 //!
-//! A sweep that is resumed keeps the points whose hash it finds. Layout, comments, title, question, what is asked and the
-//! choice of engines do not change it; anything that can change a number does, and so does the version of
-//! the tool, whose numbers may differ.
+//! A sweep that is resumed keeps the points whose hash it finds. Layout, comments, title, question,
+//! what is asked and the choice of engines do not change it; anything that can change a number
+//! does, and so does the version of the tool, whose numbers may differ.
 
 use super::model::Scenario;
 use std::fmt::Debug;
@@ -19,7 +19,8 @@ pub fn of(scenario: &Scenario) -> String {
     digest(&computed)
 }
 
-/// The hash of what is computed, by its derived form: that names every field, so a new one cannot be left out by mistake.
+/// The hash of what is computed, by its derived form: that names every field, so a new one cannot
+/// be left out by mistake.
 pub fn digest(computed: &impl Debug) -> String {
     trammel_ground::sha256::of(format!(
         "trammel {} {computed:?}",

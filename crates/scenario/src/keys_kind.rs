@@ -84,8 +84,8 @@ pub enum Kind {
     Interval(f64, f64),
     /// A number with one of these units, in a range of base units; `Ratio` allows a bare number.
     Quantity(&'static [Dimension], f64, f64),
-    /// Numbers of this dimension in a range of base units, one or a list; bare ones are in base units. The text says
-    /// what they are.
+    /// Numbers of this dimension in a range of base units, one or a list; bare ones are in base
+    /// units. The text says what they are.
     Numbers(&'static str, Dimension, f64, f64),
     /// One of these words.
     Word(&'static [&'static str]),
@@ -109,7 +109,8 @@ pub enum Kind {
     Params(Family),
     /// A value of this dimension, or a table with a distribution of such values.
     Distribution(Dimension),
-    /// The same, or a law in the words of the command line: `exponential`, `uniform:min=64,max=1472`.
+    /// The same, or a law in the words of the command line: `exponential`,
+    /// `uniform:min=64,max=1472`.
     Law(Dimension),
     /// A table.
     Table(&'static Section),

@@ -1,7 +1,7 @@
 //! A plug-in as a scenario names it: its name and the parameters that are given.
 //!
-//! The name is resolved late, so that a variant of another crate may be registered after the scenario
-//! was built.
+//! The name is resolved late, so that a variant of another crate may be registered after the
+//! scenario was built.
 
 use crate::registry::Family;
 use trammel_core::entry::{About, Params, Value};
@@ -14,7 +14,8 @@ use trammel_stats::dist::{self, Distribution};
 pub struct Plugin {
     /// The name or alias, as the user wrote it.
     pub name: String,
-    /// The parameters given; numbers of a distribution are in its user's base unit (seconds, bytes).
+    /// The parameters given; numbers of a distribution are in its user's base unit (seconds,
+    /// bytes).
     pub given: Vec<(String, Value)>,
 }
 

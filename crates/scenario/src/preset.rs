@@ -26,12 +26,14 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "wifi-80211g",
         summary: "a good 802.11g cell, then 20 ms of Internet",
-        keys: "rtt = '20 ms'\nwifi = { received_power = '-55 dBm' }\nqueue = { limit = '256 packets' }",
+        keys: "rtt = '20 ms'\nwifi = { received_power = '-55 dBm' }\n\
+               queue = { limit = '256 packets' }",
     },
     Preset {
         name: "dsl-16",
         summary: "an ADSL2+ line: 16 Mbit/s down, 1 Mbit/s up, 30 ms",
-        keys: "rate = '16 Mbit/s'\nack_rate = '1 Mbit/s'\nrtt = '30 ms'\nqueue = { limit = '256 kB' }",
+        keys: "rate = '16 Mbit/s'\nack_rate = '1 Mbit/s'\nrtt = '30 ms'\n\
+               queue = { limit = '256 kB' }",
     },
     Preset {
         name: "transatlantic-1g",

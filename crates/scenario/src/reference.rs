@@ -6,7 +6,10 @@ use std::fmt::Write;
 
 /// The page of scenario files.
 pub fn page() -> String {
-    let intro = "\nThese are the keys of the subject `transport`, the default. `trammel doc forwarding`, `trammel doc traffic`\nand `trammel doc placement` show those of the others. [editors.md](editors.md) says how an editor completes and checks them.\n";
+    let intro = "\nThese are the keys of the subject `transport`, the default. `trammel doc \
+                 forwarding`, `trammel doc traffic`\n\
+                 and `trammel doc placement` show those of the others. [editors.md](editors.md) \
+                 says how an editor completes and checks them.\n";
     let page = page_of("Scenario files", SECTIONS);
     page.replacen('\n', &format!("\n{intro}"), 1)
 }

@@ -1,4 +1,5 @@
-//! The families of plug-ins that a scenario or a command may name: one view of their tables for checks and lists.
+//! The families of plug-ins that a scenario or a command may name: one view of their tables for
+//! checks and lists.
 
 use trammel_bench::procedures;
 use trammel_core::family::{Catalogue, Unknown};

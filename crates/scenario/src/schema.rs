@@ -1,8 +1,9 @@
 //! The JSON Schema of scenario files, made from the tables of keys, for editors.
 //!
-//! There is one for each subject, and one for all, which chooses by `subject`. It refuses unknown keys, units of another
-//! dimension, unknown names and missing keys. A file with a `[sweep]` or a `[matrix]` may leave out what these set, so
-//! every table has a second definition for it (`…, swept`), in which nothing is required.
+//! There is one for each subject, and one for all, which chooses by `subject`. It refuses unknown
+//! keys, units of another dimension, unknown names and missing keys. A file with a `[sweep]` or a
+//! `[matrix]` may leave out what these set, so every table has a second definition for it
+//! (`…, swept`), in which nothing is required.
 
 use super::keys_kind::{Fallback, Key, Kind, Section};
 use super::{keys, placement, traffic};
@@ -63,7 +64,8 @@ pub fn of(subject: &str) -> Option<Value> {
 /// The file of `subject`, which says less where something is swept.
 fn root_of(subject: &str) -> Value {
     let swept = json!({ "anyOf": [{ "required": ["sweep"] }, { "required": ["matrix"] }] });
-    // Every file is what a swept one may be: from this, editors that do not look into conditions complete.
+    // Every file is what a swept one may be: from this, editors that do not look into conditions
+    // complete.
     json!({
         "type": "object",
         "allOf": [
@@ -120,7 +122,8 @@ impl Of<'_> {
         if let Some(family) = section.extra {
             let name = plugin_key(section);
             for param in members(family).flat_map(|about| about.params) {
-                // What a parameter may be is said by the plug-in below; several may have one of this name.
+                // What a parameter may be is said by the plug-in below; several may have one of
+                // this name.
                 let any = || json!({ "description": param.help });
                 properties.entry(param.name).or_insert_with(any);
             }
@@ -247,7 +250,8 @@ fn plugin_key(section: &Section) -> &'static str {
         .name
 }
 
-/// For each plug-in that `name` may name: which parameters there are, beside it or in the table `inside`.
+/// For each plug-in that `name` may name: which parameters there are, beside it or in the table
+/// `inside`.
 fn chosen(section: &Section, name: &str, family: Family, inside: Option<&str>) -> Vec<Value> {
     let default = match section.key(name).fallback {
         Fallback::Is(default) => Some(default),
@@ -313,8 +317,8 @@ fn time() -> Value {
     quantity(&[Dimension::Time], 0.0, f64::MAX)
 }
 
-/// A number with a unit of one of `dimensions`, or a bare one where that is a ratio. Of numbers with a unit the sign is
-/// checked here, and the range when the file is read.
+/// A number with a unit of one of `dimensions`, or a bare one where that is a ratio. Of numbers
+/// with a unit the sign is checked here, and the range when the file is read.
 fn quantity(dimensions: &[Dimension], low: f64, high: f64) -> Value {
     let units = dimensions
         .iter()

@@ -5,7 +5,8 @@ use crate::reading::Reading;
 use crate::{ReadError, sweep_edit, tree};
 use std::path::Path;
 
-/// The name and the text of the file at `path`, and the folder that files which it names are relative to.
+/// The name and the text of the file at `path`, and the folder that files which it names are
+/// relative to.
 pub(crate) fn read(path: &Path) -> Result<(String, String, &Path), ReadError> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| unreadable(&name, path, &error))?;

@@ -42,8 +42,9 @@ impl Subject {
         }
     }
 
-    /// The subject of a file: the one that it names, or by its tables where it names none. A word that is no subject is
-    /// left to the reader of the one that its tables are of, whose keys tell it as a fault.
+    /// The subject of a file: the one that it names, or by its tables where it names none. A word
+    /// that is no subject is left to the reader of the one that its tables are of, whose keys tell
+    /// it as a fault.
     pub(crate) fn of(root: &Node) -> Subject {
         let Some(table) = root.as_table() else {
             return Subject::Transport;

@@ -1,7 +1,7 @@
 //! Expands a file into its points: every combination of the swept values and of the matrix's pairs.
 //!
-//! Each point edits the tree of the file and reads it anew, so any key may be swept. The last axis of the
-//! file varies fastest; a pair of the matrix varies slowest.
+//! Each point edits the tree of the file and reads it anew, so any key may be swept. The last axis
+//! of the file varies fastest; a pair of the matrix varies slowest.
 
 use super::diagnose::Problem;
 use super::faults::Context;
@@ -64,7 +64,8 @@ pub(super) fn expand(cx: &Context<'_>, root: &Node) -> Vec<Point> {
     named.map(point).collect()
 }
 
-/// The swept values of every point of the tree `root`, and what `read` makes of its tree; faults are noted in `cx`.
+/// The swept values of every point of the tree `root`, and what `read` makes of its tree; faults
+/// are noted in `cx`.
 pub(super) fn expand_with<T>(
     cx: &Context<'_>,
     root: &Node,
@@ -83,7 +84,8 @@ pub(super) fn expand_with<T>(
             axes.extend(kernels_axis(cx, &measure.node));
         }
     }
-    // Each point is a copy of the tree: with the lists in it, a sweep of n values would take n times n.
+    // Each point is a copy of the tree: with the lists in it, a sweep of n values would take n
+    // times n.
     if let Value::Table(top) = &mut base.value
         && let Some(sweep) = top.0.iter_mut().find(|entry| entry.key == "sweep")
         && let Value::Table(lists) = &mut sweep.node.value
@@ -184,7 +186,8 @@ fn point(cx: &Context<'_>, base: &Node, axes: &[Axis], index: usize) -> (Vec<Swe
     (swept, root)
 }
 
-/// `column=value` of every swept parameter; where that is long or not unique, with part of the hash.
+/// `column=value` of every swept parameter; where that is long or not unique, with part of the
+/// hash.
 ///
 /// Points come as their swept values and their hash.
 pub(super) fn ids<'a>(points: impl Iterator<Item = (&'a [Swept], &'a str)> + Clone) -> Vec<String> {
@@ -218,7 +221,8 @@ pub(super) fn ids<'a>(points: impl Iterator<Item = (&'a [Swept], &'a str)> + Clo
     named.collect()
 }
 
-/// A column is called by the last part of its key where that is unique and free, else by the whole key.
+/// A column is called by the last part of its key where that is unique and free, else by the whole
+/// key.
 fn name_columns(axes: &mut [Axis]) {
     const TAKEN: &[&str] = &[
         "engine", "point", "repeat", "seed", "flow", "link", "stream", "variant", "metric",

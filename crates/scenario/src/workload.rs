@@ -31,8 +31,8 @@ pub enum WorkloadKind {
         /// Bytes of a flow.
         size: Random,
     },
-    /// As requests and responses over connections that stay: the receiving host asks, the sending host
-    /// answers.
+    /// As requests and responses over connections that stay: the receiving host asks, the sending
+    /// host answers.
     RequestResponse {
         /// Bytes of a request.
         request: Random,
@@ -54,7 +54,8 @@ pub enum WorkloadKind {
         /// Connections at once.
         connections: u32,
     },
-    /// As cross traffic on the bottleneck, which no one measures: Poisson arrivals of heavy-tailed flows.
+    /// As cross traffic on the bottleneck, which no one measures: Poisson arrivals of heavy-tailed
+    /// flows.
     Background {
         /// How many.
         arrivals: Arrivals,

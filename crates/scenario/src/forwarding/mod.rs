@@ -1,9 +1,11 @@
-//! Forwarding scenarios: functions, streams, tests; from text to points, with every fault shown at once.
+//! Forwarding scenarios: functions, streams, tests; from text to points, with every fault shown at
+//! once.
 //!
 //! ```text
 //! text → tree → sweep edits the tree → parse reads each point → functions on the workbench
 //! ```
-//! Click files are parsed and loaded here once, so that what is wrong with them is told before anything runs.
+//! Click files are parsed and loaded here once, so that what is wrong with them is told before
+//! anything runs.
 
 mod functions;
 pub mod keys;

@@ -1,4 +1,5 @@
-//! Placement files: servers, functions, chains; from text to a problem, with every fault shown at once.
+//! Placement files: servers, functions, chains; from text to a problem, with every fault shown at
+//! once.
 //!
 //! ```text
 //! text → tree → servers, functions, chains → cost of each chain on each kind of server → problem

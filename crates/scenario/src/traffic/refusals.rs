@@ -1,4 +1,5 @@
-//! What of a traffic scenario cannot be measured: asked when its file is read, so that `trammel check` knows it, and when it is measured.
+//! What of a traffic scenario cannot be measured: asked when its file is read, so that
+//! `trammel check` knows it, and when it is measured.
 
 use crate::check::Fault;
 use crate::path::Limit;

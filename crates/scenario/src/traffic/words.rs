@@ -1,7 +1,8 @@
-//! What a stream sends, from the words of a command line: a law of gaps and one of sizes, or an application.
+//! What a stream sends, from the words of a command line: a law of gaps and one of sizes, or an
+//! application.
 //!
-//! A law or an application is `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, as `trammel doc distribution NAME` and
-//! `trammel doc application NAME` show them.
+//! A law or an application is `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, as
+//! `trammel doc distribution NAME` and `trammel doc application NAME` show them.
 
 use anyhow::{Context, bail};
 use trammel_core::entry::{About, Params, Value};
@@ -42,14 +43,16 @@ pub fn source(words: &Words) -> anyhow::Result<Box<dyn Source>> {
             let per_second = packet_rate(rate, sizes.mean())?;
             Spans::at_rate(gap, per_second).with_context(|| {
                 format!(
-                    "`{}` has no mean, so it cannot be sent at {rate}; leave `--rate` out and give the distribution in seconds",
+                    "`{}` has no mean, so it cannot be sent at {rate}; leave `--rate` out and give \
+                     the distribution in seconds",
                     words.gap
                 )
             })?
         }
         None if words.gap.contains(':') => Spans::seconds(gap),
         None => bail!(
-            "no packet rate; give `--rate 1000`, or a distribution in seconds such as `--gap exponential:mean=0.001`, or `--app voip`"
+            "no packet rate; give `--rate 1000`, or a distribution in seconds such as `--gap \
+             exponential:mean=0.001`, or `--app voip`"
         ),
     };
     Ok(Box::new(Laws::new(spans, sizes)?))
@@ -60,7 +63,8 @@ pub fn is_share(text: &str) -> bool {
     text.trim_end().ends_with('%')
 }
 
-/// A rate of packets, `1000` or `10 kpps`; or one of bits of payloads, which have so many bytes in the mean, `100 Mbit/s`.
+/// A rate of packets, `1000` or `10 kpps`; or one of bits of payloads, which have so many bytes in
+/// the mean, `100 Mbit/s`.
 fn packet_rate(text: &str, mean_bytes: f64) -> anyhow::Result<f64> {
     let wanted = [Dimension::PacketRate, Dimension::Rate, Dimension::Ratio];
     let rate = Quantity::parse_as(text, &wanted)?;
@@ -73,7 +77,8 @@ fn packet_rate(text: &str, mean_bytes: f64) -> anyhow::Result<f64> {
         return Ok(per_second);
     }
     bail!(
-        "`{text}` is not a packet rate; give one above 0, such as `1000`, `10 kpps` or, of payload, `100 Mbit/s`"
+        "`{text}` is not a packet rate; give one above 0, such as `1000`, `10 kpps` or, of \
+         payload, `100 Mbit/s`"
     )
 }
 
@@ -87,7 +92,8 @@ fn sizes(text: &str) -> anyhow::Result<Sizes> {
             || !(f64::from(least)..=f64::from(DATAGRAM_MAX)).contains(&bytes)
         {
             bail!(
-                "`{text}`: a payload has {least} bytes, for sequence number and time, to {DATAGRAM_MAX} bytes"
+                "`{text}`: a payload has {least} bytes, for sequence number and time, to \
+                 {DATAGRAM_MAX} bytes"
             );
         }
         return Ok(Sizes::always(bytes as u32)?);
