@@ -1,8 +1,9 @@
 //! Confidence intervals of means that stay where the metric can be.
 //!
-//! Student's interval of a mean is symmetric, so that of a few repeats it says of a delay that it may be negative, and of a share
-//! that it may be above one. Here the interval is made where the metric has no ends, and brought back (the delta method; Casella
-//! and Berger, *Statistical Inference*, §5.5.4):
+//! Student's interval of a mean is symmetric, so that of a few repeats it says of a delay that it
+//! may be negative, and of a share that it may be above one. Here the interval is made where the
+//! metric has no ends, and brought back (the delta method; Casella and Berger, *Statistical
+//! Inference*, §5.5.4):
 //!
 //! | the metric | is made of | interval |
 //! | --- | --- | --- |
@@ -10,11 +11,13 @@
 //! | positive | ln m | m · exp(± t s/(√n m)) |
 //! | between a and b | ln((m − a)/(b − m)) | the inverse of it ± t s (b − a)/(√n (m − a)(b − m)) |
 //!
-//! Where a repeat lies at an end itself, its logarithm is none: Student's interval is then cut at the end. So it is where half of it
-//! is more than the mean, since exp(t s/(√n m)) leaves all bounds there: a mean of 200 ms had one up to years. A cut interval holds the
-//! true mean as often as the whole one, since beyond the end it cannot be. So is an interval that passes what a scenario makes possible,
-//! such as its duration or the rate of its links. Two repeats are too few to say how far others may be,
-//! and repeats that are all equal have no chance in them: there is no interval then, rather than one of no width.
+//! Where a repeat lies at an end itself, its logarithm is none: Student's interval is then cut at
+//! the end. So it is where half of it is more than the mean, since exp(t s/(√n m)) leaves all
+//! bounds there: a mean of 200 ms had one up to years. A cut interval holds the true mean as often
+//! as the whole one, since beyond the end it cannot be. So is an interval that passes what a
+//! scenario makes possible, such as its duration or the rate of its links. Two repeats are too few
+//! to say how far others may be, and repeats that are all equal have no chance in them: there is no
+//! interval then, rather than one of no width.
 
 use crate::stats::{Interval, Moments};
 
@@ -72,8 +75,8 @@ impl Method {
 }
 
 impl Interval {
-    /// This interval, which lies even about its mean, of a metric that lies within `support` and of which no number is at an end
-    /// of it.
+    /// This interval, which lies even about its mean, of a metric that lies within `support` and of
+    /// which no number is at an end of it.
     pub fn within(self, support: Support) -> (Interval, Method) {
         let Interval { mean, high, .. } = self;
         let half = high - mean;
@@ -114,8 +117,8 @@ impl Interval {
 }
 
 impl Moments {
-    /// The interval of the mean at `level`, such as 0.95, of a metric that lies in `support`. `None` of fewer than
-    /// [`LEAST_REPEATS`] numbers and of numbers that are all the same.
+    /// The interval of the mean at `level`, such as 0.95, of a metric that lies in `support`.
+    /// `None` of fewer than [`LEAST_REPEATS`] numbers and of numbers that are all the same.
     pub fn interval_in(&self, support: Support, level: f64) -> Option<(Interval, Method)> {
         let (min, max) = (self.min()?, self.max()?);
         if self.count() < LEAST_REPEATS || min == max {
@@ -222,7 +225,8 @@ mod tests {
         assert_eq!(of(&[], Support::Real), None);
     }
 
-    /// Of 95 % intervals about 95 in a hundred hold the true mean, also of a skewed law and near an end.
+    /// Of 95 % intervals about 95 in a hundred hold the true mean, also of a skewed law and near an
+    /// end.
     #[test]
     fn intervals_hold_the_mean_as_often_as_they_say() {
         let mut rng = Rng::new(7, "coverage");

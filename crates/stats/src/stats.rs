@@ -3,10 +3,11 @@
 //! What a sample is too small for, or what is not defined for it, is `None`, never a number or
 //! not-a-number.
 //!
-//! - [`Moments`]: mean and variance in one pass (Welford 1962), merged pairwise (Chan, Golub and LeVeque 1979).
+//! - [`Moments`]: mean and variance in one pass (Welford 1962), merged pairwise (Chan, Golub and
+//!   LeVeque 1979).
 //! - [`Moments::confidence`]: mean ± t(n − 1, (1 + level) / 2) · s / √n, for independent repeats.
-//! - [`mean_of_groups`]: the mean of what comes in groups of unequal size, with the interval of the ratio estimator (Cochran,
-//!   *Sampling Techniques*, §6.3).
+//! - [`mean_of_groups`]: the mean of what comes in groups of unequal size, with the interval of the
+//!   ratio estimator (Cochran, *Sampling Techniques*, §6.3).
 //! - [`percentile`]: linear interpolation between order statistics, type 7 of Hyndman and Fan 1996.
 //! - [`jain`]: (Σx)² / (n · Σx²) (Jain, Chiu and Hawe, DEC-TR-301, 1984).
 //! - [`spearman`]: Pearson's correlation of ranks, ties given their mean rank.
@@ -36,8 +37,9 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Student's, of the mean of `count` numbers whose sample variance is `variance`, at `level` such as 0.95. `None` of fewer
-    /// than two numbers, and where `level` does not lie strictly between 0 and 1.
+    /// Student's, of the mean of `count` numbers whose sample variance is `variance`, at `level`
+    /// such as 0.95. `None` of fewer than two numbers, and where `level` does not lie strictly
+    /// between 0 and 1.
     pub fn of_mean(mean: f64, variance: f64, count: u64, level: f64) -> Option<Interval> {
         (count > 1)
             .then(|| Interval::of_student(mean, variance, count, level))
@@ -138,9 +140,10 @@ impl Moments {
     }
 }
 
-/// The mean of numbers that come in groups, each its count and its sum, and Student's interval of it at `level`. Groups are taken to
-/// be independent of each other, the numbers in one are not: a group counts by its size, and varies by how far its sum
-/// is from what the mean makes of its size. `None` of fewer than two groups with numbers.
+/// The mean of numbers that come in groups, each its count and its sum, and Student's interval of
+/// it at `level`. Groups are taken to be independent of each other, the numbers in one are not: a
+/// group counts by its size, and varies by how far its sum is from what the mean makes of its size.
+/// `None` of fewer than two groups with numbers.
 pub fn mean_of_groups(
     groups: impl Iterator<Item = (f64, f64)> + Clone,
     level: f64,
@@ -179,9 +182,10 @@ impl FromIterator<f64> for Moments {
     }
 }
 
-/// The `percent`-th percentile (0 to 100) of `values` in any order. With h = (n − 1) · percent / 100 it is
-/// the order statistic x₍⌊h⌋₎ plus the fraction h − ⌊h⌋ of the way to the next (type 7, as in R, NumPy
-/// and Excel). `None` of no values, of not-a-number, and for a percentage outside 0 to 100.
+/// The `percent`-th percentile (0 to 100) of `values` in any order. With h = (n − 1) · percent /
+/// 100 it is the order statistic x₍⌊h⌋₎ plus the fraction h − ⌊h⌋ of the way to the next (type 7,
+/// as in R, NumPy and Excel). `None` of no values, of not-a-number, and for a percentage outside 0
+/// to 100.
 pub fn percentile(values: &[f64], percent: f64) -> Option<f64> {
     percentiles(values, &[percent]).map(|found| found[0])
 }
@@ -212,8 +216,8 @@ pub fn percentiles(values: &[f64], percents: &[f64]) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// Jain's fairness index of `shares`: from 1 / n, where one has all, to 1, where all have the same. `None` of
-/// no shares, where all are zero, and where one is negative or not finite.
+/// Jain's fairness index of `shares`: from 1 / n, where one has all, to 1, where all have the same.
+/// `None` of no shares, where all are zero, and where one is negative or not finite.
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let largest = shares.iter().copied().fold(0.0, f64::max);
     if largest == 0.0
@@ -229,8 +233,9 @@ pub fn jain(shares: &[f64]) -> Option<f64> {
     Some(sum * sum / (shares.len() as f64 * squares))
 }
 
-/// Spearman's rank correlation of paired samples: 1 where they rise together, −1 where one falls as the
-/// other rises. `None` for unequal lengths, fewer than two pairs, a constant sample, and not-a-number.
+/// Spearman's rank correlation of paired samples: 1 where they rise together, −1 where one falls as
+/// the other rises. `None` for unequal lengths, fewer than two pairs, a constant sample, and
+/// not-a-number.
 pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.len() != y.len() || x.len() < 2 || x.iter().chain(y).any(|value| value.is_nan()) {
         return None;
@@ -261,8 +266,8 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// (`ours` − `reference`) / |`reference`|, with its sign. `None` where `reference` is zero and where a number is
-/// not finite; two zeros agree and give 0.
+/// (`ours` − `reference`) / |`reference`|, with its sign. `None` where `reference` is zero and
+/// where a number is not finite; two zeros agree and give 0.
 pub fn relative_error(ours: f64, reference: f64) -> Option<f64> {
     if ours == 0.0 && reference == 0.0 {
         return Some(0.0);

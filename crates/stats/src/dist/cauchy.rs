@@ -1,15 +1,16 @@
 //! Cauchy: so heavy a tail that not even the mean exists.
 //!
 //! # What it does
-//! F(x) = ½ + arctan((x − `location`) / `scale`) / π. Sample means do not settle, however many there are.
-//! Half of the samples lie within `scale` of `location`; a negative gap or size counts as zero.
+//! F(x) = ½ + arctan((x − `location`) / `scale`) / π. Sample means do not settle, however many
+//! there are. Half of the samples lie within `scale` of `location`; a negative gap or size counts
+//! as zero.
 //!
 //! # Parameters
 //! `location`, `scale`.
 //!
 //! # References
-//! Johnson, Kotz and Balakrishnan, "Continuous Univariate Distributions", vol. 1, chapter 16; D-ITG,
-//! `-Y` and `-y`.
+//! Johnson, Kotz and Balakrishnan, "Continuous Univariate Distributions", vol. 1, chapter 16;
+//! D-ITG, `-Y` and `-y`.
 
 use super::{Distribution, Entry, finite, positive};
 use std::f64::consts::{FRAC_1_PI, PI};
@@ -23,7 +24,8 @@ pub static ENTRY: Entry = Entry {
         aliases: &[],
         summary: "a tail so heavy that no mean exists",
         references: &[
-            "Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions, vol. 1, chapter 16",
+            "Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions, vol. 1, chapter \
+             16",
         ],
         params: &[
             Param {

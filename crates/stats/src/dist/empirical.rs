@@ -1,26 +1,27 @@
 //! Empirical: any distribution, from the points of its measured cumulative distribution.
 //!
 //! # What it does
-//! `values` and `probabilities` are the corners of a piecewise linear F(x): between two points all values
-//! are equally likely. A repeated value is a jump, a repeated probability a gap; a first probability above 0
-//! is a jump at the first value. A sample is F⁻¹(u). `preset` names a published flow-size distribution, in
-//! bytes:
+//! `values` and `probabilities` are the corners of a piecewise linear F(x): between two points all
+//! values are equally likely. A repeated value is a jump, a repeated probability a gap; a first
+//! probability above 0 is a jump at the first value. A sample is F⁻¹(u). `preset` names a published
+//! flow-size distribution, in bytes:
 //!
 //! - `web-search`: query, short-message and background flows of a search cluster; mean 1.7 MB.
-//! - `data-mining`: flows of a cluster for data mining; most have one packet, few carry nearly all bytes;
-//!   mean 7.7 MB.
+//! - `data-mining`: flows of a cluster for data mining; most have one packet, few carry nearly all
+//!   bytes; mean 7.7 MB.
 //!
-//! Both are points read off the curves of the papers' figures, as later work uses them. The two readings of
-//! the data-mining curve in use differ at 100 MB (98 % and 99 % of the flows are smaller); this is the second,
-//! pFabric's.
+//! Both are points read off the curves of the papers' figures, as later work uses them. The two
+//! readings of the data-mining curve in use differ at 100 MB (98 % and 99 % of the flows are
+//! smaller); this is the second, pFabric's.
 //!
 //! # Parameters
 //! `preset`, or `values` and `probabilities`.
 //!
 //! # References
-//! Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, figure 4; Greenberg et al., "VL2: A Scalable and
-//! Flexible Data Center Network", SIGCOMM 2009, figure 2; Alizadeh et al., "pFabric: Minimal Near-Optimal
-//! Datacenter Transport", SIGCOMM 2013, figure 4; ns-3, EmpiricalRandomVariable.
+//! Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, figure 4; Greenberg et al., "VL2: A
+//! Scalable and Flexible Data Center Network", SIGCOMM 2009, figure 2; Alizadeh et al., "pFabric:
+//! Minimal Near-Optimal Datacenter Transport", SIGCOMM 2013, figure 4; ns-3,
+//! EmpiricalRandomVariable.
 
 use super::{Distribution, Entry};
 use trammel_core::entry::{About, Kind, Param, Params};
@@ -34,8 +35,10 @@ pub static ENTRY: Entry = Entry {
         summary: "any distribution, from points of its CDF or a published preset",
         references: &[
             "Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010, figure 4",
-            "Greenberg et al., VL2: A Scalable and Flexible Data Center Network, SIGCOMM 2009, figure 2",
-            "Alizadeh et al., pFabric: Minimal Near-Optimal Datacenter Transport, SIGCOMM 2013, figure 4",
+            "Greenberg et al., VL2: A Scalable and Flexible Data Center Network, SIGCOMM 2009, \
+             figure 2",
+            "Alizadeh et al., pFabric: Minimal Near-Optimal Datacenter Transport, SIGCOMM 2013, \
+             figure 4",
             "ns-3, EmpiricalRandomVariable",
         ],
         params: &[
@@ -113,7 +116,8 @@ fn build(params: &Params) -> Result<Box<dyn Distribution>, String> {
         "none" => points(values, probabilities)?,
         preset if values != [0.0, 1.0] || probabilities != [0.0, 1.0] => {
             return Err(format!(
-                "`preset = \"{preset}\"` takes the place of `values` and `probabilities`; leave one out"
+                "`preset = \"{preset}\"` takes the place of `values` and `probabilities`; leave \
+                 one out"
             ));
         }
         "web-search" => WEB_SEARCH.to_vec(),

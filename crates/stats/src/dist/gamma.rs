@@ -1,8 +1,9 @@
-//! Gamma: sums of exponential times; from very bursty (shape below 1) to nearly constant (shape large).
+//! Gamma: sums of exponential times; from very bursty (shape below 1) to nearly constant (shape
+//! large).
 //!
 //! # What it does
-//! Density x^(k − 1) · exp(−x / θ) / (Γ(k) · θᵏ) with k = `shape`, θ = `scale`. The mean is k · θ, the squared
-//! coefficient of variation 1 / k.
+//! Density x^(k − 1) · exp(−x / θ) / (Γ(k) · θᵏ) with k = `shape`, θ = `scale`. The mean is k · θ,
+//! the squared coefficient of variation 1 / k.
 //!
 //! # Parameters
 //! `shape`, `scale`.
@@ -97,7 +98,8 @@ impl Distribution for Gamma {
         } else if x == f64::INFINITY {
             1.0
         } else if x < 1e-10 {
-            // The first term of the series is enough, and `gamma_lr` takes the smallest values for zero.
+            // The first term of the series is enough, and `gamma_lr` takes the smallest values for
+            // zero.
             x.powf(self.shape) / gamma(self.shape + 1.0)
         } else {
             gamma_lr(self.shape, x)

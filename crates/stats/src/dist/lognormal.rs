@@ -1,4 +1,5 @@
-//! Log-normal: a value whose logarithm is normal; sizes and times that products of many factors make.
+//! Log-normal: a value whose logarithm is normal; sizes and times that products of many factors
+//! make.
 //!
 //! # What it does
 //! A sample is exp(N) with N normal of mean `mu` and standard deviation `sigma`. The median is
@@ -8,8 +9,8 @@
 //! `mu`, `sigma`: of the logarithm, not of the value.
 //!
 //! # References
-//! ns-3, LogNormalRandomVariable, whose parameters have the same names; Johnson, Kotz and Balakrishnan,
-//! "Continuous Univariate Distributions", vol. 1, chapter 14.
+//! ns-3, LogNormalRandomVariable, whose parameters have the same names; Johnson, Kotz and
+//! Balakrishnan, "Continuous Univariate Distributions", vol. 1, chapter 14.
 
 use super::{Distribution, Entry, finite, positive};
 use rand_distr::Distribution as _;

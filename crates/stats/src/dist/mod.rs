@@ -1,7 +1,7 @@
 //! Probability distributions: gaps, sizes, holding times. One file each.
 //!
-//! A distribution of another crate is made known with [`register`] and then works wherever a built-in one
-//! does.
+//! A distribution of another crate is made known with [`register`] and then works wherever a
+//! built-in one does.
 
 use std::fmt::Debug;
 use trammel_core::entry::{About, Params};
@@ -79,7 +79,8 @@ mod tests {
         (entry.build)(&Params::resolve(&entry.about, &given).expect("in range"))
     }
 
-    /// Parameters beside the defaults at which a law takes another shape or its code another branch.
+    /// Parameters beside the defaults at which a law takes another shape or its code another
+    /// branch.
     const CASES: &[(&str, &[(&str, f64)])] = &[
         ("constant", &[("value", -3.5)]),
         ("uniform", &[("min", -2.0), ("max", 5.0)]),
@@ -163,7 +164,8 @@ mod tests {
     #[test]
     fn a_million_draws_follow_each_continuous_law() {
         const COUNT: usize = 1_000_000;
-        // Kolmogorov's bound at a significance of 1 %: by chance alone one law in a hundred would fail.
+        // Kolmogorov's bound at a significance of 1 %: by chance alone one law in a hundred would
+        // fail.
         let bound = 1.628 / (COUNT as f64).sqrt();
         for entry in ALL {
             let name = entry.about.name;
@@ -254,7 +256,8 @@ mod tests {
     #[test]
     fn samples_follow_the_declared_cdf() {
         const COUNT: usize = 20_000;
-        // Kolmogorov's bound at a significance of 10⁻⁴; where there are jumps it is exceeded less often.
+        // Kolmogorov's bound at a significance of 10⁻⁴; where there are jumps it is exceeded less
+        // often.
         let bound = 2.23 / (COUNT as f64).sqrt();
         for (name, law) in laws() {
             let distance = distance(law.as_ref(), samples(law.as_ref(), 1, COUNT));
@@ -339,7 +342,8 @@ mod tests {
             for i in -2000..2000 {
                 let now = law.cdf(f64::from(i) * 0.05);
                 assert!((0.0..=1.0).contains(&now), "{name}: {now}");
-                // Series and continued fractions meet with an error of a few units in the last place.
+                // Series and continued fractions meet with an error of a few units in the last
+                // place.
                 assert!(
                     now >= before - 1e-14,
                     "{name} falls at {}",

@@ -1,8 +1,8 @@
 //! Normal: the bell curve.
 //!
 //! # What it does
-//! F(x) = Φ((x − `mean`) / `std_dev`). Samples may be negative; a gap or size made of one then counts as
-//! zero.
+//! F(x) = Φ((x − `mean`) / `std_dev`). Samples may be negative; a gap or size made of one then
+//! counts as zero.
 //!
 //! # Parameters
 //! `mean`, `std_dev`.

@@ -1,16 +1,17 @@
 //! Pareto: a power-law tail; flow sizes and burst lengths that make traffic self-similar.
 //!
 //! # What it does
-//! F(x) = 1 − (`scale` / x)^`shape` for x ≥ `scale`. The mean is infinite for `shape` ≤ 1, the variance for
-//! `shape` ≤ 2. On–off sources whose periods have 1 < `shape` < 2 add up to self-similar traffic with Hurst
-//! parameter (3 − `shape`) / 2. A `bound` truncates: F(x) / F(`bound`) up to it, and all moments exist.
+//! F(x) = 1 − (`scale` / x)^`shape` for x ≥ `scale`. The mean is infinite for `shape` ≤ 1, the
+//! variance for `shape` ≤ 2. On–off sources whose periods have 1 < `shape` < 2 add up to
+//! self-similar traffic with Hurst parameter (3 − `shape`) / 2. A `bound` truncates: F(x) /
+//! F(`bound`) up to it, and all moments exist.
 //!
 //! # Parameters
 //! `shape` (1.5 as in ns-2), `scale` (the smallest value), `bound` (0: none).
 //!
 //! # References
-//! Taqqu, Willinger and Sherman, "Proof of a Fundamental Result in Self-Similar Traffic Modeling", 1997;
-//! ns-3, ParetoRandomVariable, with the same three parameters; D-ITG, `-V` and `-v`.
+//! Taqqu, Willinger and Sherman, "Proof of a Fundamental Result in Self-Similar Traffic Modeling",
+//! 1997; ns-3, ParetoRandomVariable, with the same three parameters; D-ITG, `-V` and `-v`.
 
 use super::{Distribution, Entry, finite, positive};
 use trammel_core::entry::{About, Kind, Param};
@@ -23,7 +24,8 @@ pub static ENTRY: Entry = Entry {
         aliases: &[],
         summary: "a power-law tail, truncated on request",
         references: &[
-            "Taqqu, Willinger and Sherman, Proof of a Fundamental Result in Self-Similar Traffic Modeling, 1997",
+            "Taqqu, Willinger and Sherman, Proof of a Fundamental Result in Self-Similar Traffic \
+             Modeling, 1997",
             "ns-3, ParetoRandomVariable",
         ],
         params: &[
@@ -81,7 +83,8 @@ struct Pareto {
 }
 
 impl Pareto {
-    /// E[xᵏ]: the integral of shape · scaleˢ · x^(k − shape − 1) from `scale` to `bound`, over `mass`.
+    /// E[xᵏ]: the integral of shape · scaleˢ · x^(k − shape − 1) from `scale` to `bound`, over
+    /// `mass`.
     fn moment(&self, k: f64) -> Option<f64> {
         let Pareto {
             shape,
@@ -149,7 +152,8 @@ mod tests {
 
     #[test]
     fn a_bound_gives_every_shape_its_moments() {
-        // For shape 1 between 1 and e: density 1 / (mass · x²), mean 1 / mass, second moment (e − 1) / mass.
+        // For shape 1 between 1 and e: density 1 / (mass · x²), mean 1 / mass, second moment (e
+        // − 1) / mass.
         let bound = std::f64::consts::E;
         let mass = 1.0 - 1.0 / bound;
         let law = build("pareto", &[("shape", 1.0), ("bound", bound)]).unwrap();

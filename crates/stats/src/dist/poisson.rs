@@ -1,8 +1,8 @@
 //! Poisson: how many events of a memoryless process fall into one interval.
 //!
 //! # What it does
-//! P(k) = exp(−m) · mᵏ / k! for k = 0, 1, 2, … with m = `mean`. It is a law of counts; the gaps of a
-//! Poisson process are `exponential`.
+//! P(k) = exp(−m) · mᵏ / k! for k = 0, 1, 2, … with m = `mean`. It is a law of counts; the gaps of
+//! a Poisson process are `exponential`.
 //!
 //! # Parameters
 //! `mean`.
@@ -24,7 +24,8 @@ pub static ENTRY: Entry = Entry {
         aliases: &[],
         summary: "counts of a memoryless process in one interval",
         references: &[
-            "Ahrens and Dieter, Computer Generation of Poisson Deviates from Modified Normal Distributions, 1982",
+            "Ahrens and Dieter, Computer Generation of Poisson Deviates from Modified Normal \
+             Distributions, 1982",
         ],
         params: &[Param {
             name: "mean",

@@ -1,8 +1,8 @@
 //! Weibull: a stretched exponential; session gaps and lifetimes, from bursty to regular.
 //!
 //! # What it does
-//! F(x) = 1 − exp(−(x / `scale`)^`shape`) for x ≥ 0. Shape 1 is exponential; below 1 the tail is heavier.
-//! The mean is `scale` · Γ(1 + 1 / `shape`).
+//! F(x) = 1 − exp(−(x / `scale`)^`shape`) for x ≥ 0. Shape 1 is exponential; below 1 the tail is
+//! heavier. The mean is `scale` · Γ(1 + 1 / `shape`).
 //!
 //! # Parameters
 //! `shape`, `scale`.

@@ -1,16 +1,16 @@
 //! Zipf: ranks 1 … n, the k-th as likely as 1 / kˢ; popularity of flows, prefixes and contents.
 //!
 //! # What it does
-//! P(k) = k⁻ˢ / H(n, s) with the generalised harmonic number H(n, s) = Σ k⁻ˢ over 1 … n. Exponent 0 is uniform.
-//! Sampling is by rejection from the continuous law and needs no table, so `n` may be huge. H is summed
-//! term by term at the head and by the Euler–Maclaurin formula behind it.
+//! P(k) = k⁻ˢ / H(n, s) with the generalised harmonic number H(n, s) = Σ k⁻ˢ over 1 … n. Exponent 0
+//! is uniform. Sampling is by rejection from the continuous law and needs no table, so `n` may be
+//! huge. H is summed term by term at the head and by the Euler–Maclaurin formula behind it.
 //!
 //! # Parameters
 //! `n`, `exponent`.
 //!
 //! # References
-//! Breslau et al., "Web Caching and Zipf-like Distributions", 1999; ns-3, ZipfRandomVariable (N, Alpha);
-//! NIST Digital Library of Mathematical Functions §2.10(i) for the sum.
+//! Breslau et al., "Web Caching and Zipf-like Distributions", 1999; ns-3, ZipfRandomVariable (N,
+//! Alpha); NIST Digital Library of Mathematical Functions §2.10(i) for the sum.
 
 use super::{Distribution, Entry, finite};
 use rand_distr::Distribution as _;

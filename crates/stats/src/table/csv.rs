@@ -1,10 +1,10 @@
 //! CSV (RFC 4180) of a table, and back.
 //!
-//! One header line, fields quoted where they must be. Lines end in a line feed alone, which every tool
-//! reads and which keeps `cut`, `awk` and `diff` usable; both ends of line are read.
+//! One header line, fields quoted where they must be. Lines end in a line feed alone, which every
+//! tool reads and which keeps `cut`, `awk` and `diff` usable; both ends of line are read.
 //!
-//! A text that a spreadsheet would carry out as a formula gets an apostrophe before it, as spreadsheets themselves do
-//! for a text; reading takes it away again.
+//! A text that a spreadsheet would carry out as a formula gets an apostrophe before it, as
+//! spreadsheets themselves do for a text; reading takes it away again.
 
 use super::{Cell, CellType, Column, Table, TableError};
 use std::borrow::Cow;
@@ -36,8 +36,9 @@ impl Table {
         String::from_utf8(out).expect("cells print as UTF-8")
     }
 
-    /// Reads a CSV file into an empty table with the name and the columns of `header`. The file's columns
-    /// may stand in any order; a column missing from the file is empty, one unknown to `header` an error.
+    /// Reads a CSV file into an empty table with the name and the columns of `header`. The file's
+    /// columns may stand in any order; a column missing from the file is empty, one unknown to
+    /// `header` an error.
     pub fn read_csv(header: &Table, input: impl Read) -> Result<Table, TableError> {
         let mut table = Table::new(header.name.as_str(), header.columns.clone());
         let (names, records) = read_records(&table, input)?;
@@ -96,7 +97,8 @@ fn is_formula(text: &str) -> bool {
     }
 }
 
-/// `text` as a field; an apostrophe that it has before a formula is doubled, so that it can be read back.
+/// `text` as a field; an apostrophe that it has before a formula is doubled, so that it can be read
+/// back.
 fn guarded(text: &str) -> Cow<'_, str> {
     if is_formula(text.trim_start_matches('\'')) {
         Cow::Owned(format!("'{text}"))

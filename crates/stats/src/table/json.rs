@@ -1,7 +1,7 @@
 //! JSON of tables: `{"schema":"trammel/1","tables":{name:[{column:value}]}}`, one row a line.
 //!
-//! An empty cell is `null`, and so is an infinite number, for which JSON has no word. Written by hand
-//! because the order of keys is the order of columns and numbers print as in CSV.
+//! An empty cell is `null`, and so is an infinite number, for which JSON has no word. Written by
+//! hand because the order of keys is the order of columns and numbers print as in CSV.
 
 use super::{Cell, Table};
 use std::io::{self, Write};
