@@ -1,4 +1,5 @@
-//! What a sender and a receiver on one path reach, with a stream at equal gaps: wanted, and achieved.
+//! What a sender and a receiver on one path reach, with a stream at equal gaps: wanted, and
+//! achieved.
 
 use trammel_stats::table::Cell;
 use trammel_stats::table::CellType::{self, Float, Int};
@@ -24,20 +25,24 @@ pub struct Achieved {
     pub bytes: Option<f64>,
     /// Packets that were sent.
     pub sent_pkts: u64,
-    /// Packets a second that were sent: gaps by the time from the first to the last, and of ours no shorter than planned.
+    /// Packets a second that were sent: gaps by the time from the first to the last, and of ours no
+    /// shorter than planned.
     pub sent_pps: Option<f64>,
     /// Packets that were received.
     pub received_pkts: u64,
-    /// Packets a second that arrived: the sender's rate less what was lost. The receiver's own clock would count how late the
-    /// first packet was, which with the first of a connection is milliseconds.
+    /// Packets a second that arrived: the sender's rate less what was lost. The receiver's own
+    /// clock would count how late the first packet was, which with the first of a connection is
+    /// milliseconds.
     pub pps: Option<f64>,
     /// Packets that were sent and not received.
     pub lost_pkts: u64,
     /// Of these, those that the receiver's buffers had no room for.
     pub receiver_lost_pkts: Option<u64>,
-    /// Packets that were overdue when they were sent: where there are any, the sender was the limit.
+    /// Packets that were overdue when they were sent: where there are any, the sender was the
+    /// limit.
     pub overdue_pkts: Option<u64>,
-    /// How late packets were handed to the kernel, in microseconds: the median and the 99th percentile.
+    /// How late packets were handed to the kernel, in microseconds: the median and the 99th
+    /// percentile.
     pub late_us: Option<(f64, f64)>,
     /// The mean one-way delay, in microseconds.
     pub delay_us: Option<f64>,

@@ -20,8 +20,8 @@ fn method(clock: &Clock) -> &'static str {
     }
 }
 
-/// The table `clocks`: a row a direction between two hosts. Of one way there is no offset, but the sum of it and the
-/// least delay.
+/// The table `clocks`: a row a direction between two hosts. Of one way there is no offset, but the
+/// sum of it and the least delay.
 pub fn table(clocks: &[PairClock]) -> Table {
     use CellType::{Bool, Float, Int, Text};
     let mut table = Table::with(

@@ -16,13 +16,15 @@ use trammel_traffic::log::Entry;
 /// A form of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// 144 bytes a packet, as `ITGSend -l` and `ITGRecv -l` write, in this machine's order of bytes.
+    /// 144 bytes a packet, as `ITGSend -l` and `ITGRecv -l` write, in this machine's order of
+    /// bytes.
     Binary,
     /// A line a packet, as `ITGDec -l` writes.
     Text,
 }
 
-/// Gives the lines of all records that the job's filter leaves. Returns how many records could not be read.
+/// Gives the lines of all records that the job's filter leaves. Returns how many records could not
+/// be read.
 fn lines(
     job: &Job,
     give: &mut dyn FnMut(&Line) -> anyhow::Result<()>,
@@ -47,7 +49,10 @@ fn lines(
                 Entry::Record(record) => Some(*record),
             };
             let line = away.entry(&entry).map_err(|sequence| {
-                anyhow!("packet {sequence} of a flow has a number above 2^32, which no log of D-ITG's can hold; filter it by `--to`")
+                anyhow!(
+                    "packet {sequence} of a flow has a number above 2^32, which no log of \
+                         D-ITG's can hold; filter it by `--to`"
+                )
             })?;
             let (Some(record), Some(ours)) = (record, line) else {
                 return Ok(());
@@ -76,7 +81,8 @@ pub fn summary(job: &Job, note: &mut dyn FnMut(String)) -> anyhow::Result<Summar
     Ok(counter.finish(bad))
 }
 
-/// Writes the records as a log of D-ITG's to `path`, which is there when it is whole. Returns how many.
+/// Writes the records as a log of D-ITG's to `path`, which is there when it is whole. Returns how
+/// many.
 pub fn write(
     job: &Job,
     path: &Path,

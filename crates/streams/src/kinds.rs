@@ -38,13 +38,15 @@ pub const KINDS: &[Kind] = &[
         key: "left",
         delay: "lateness",
         did: "left",
-        meaning: "From being due to leaving the kernel: the sender's schedule and its kernel, not the network.",
+        meaning: "From being due to leaving the kernel: the sender's schedule and its kernel, not \
+                  the network.",
     },
     Kind {
         instants: Instants::DueSent,
         key: "due",
         delay: "lateness",
         did: "were sent",
-        meaning: "From being due to being given to the kernel: the sender's schedule, not the network.",
+        meaning: "From being due to being given to the kernel: the sender's schedule, not the \
+                  network.",
     },
 ];

@@ -1,4 +1,5 @@
-//! What the kernel refuses, as an error of a command: what the machine lacks, and what would mend it.
+//! What the kernel refuses, as an error of a command: what the machine lacks, and what would mend
+//! it.
 
 use anyhow::anyhow;
 use trammel_ground::Lacks;

@@ -76,9 +76,13 @@ impl LogFile {
             LogTo::File(path) => LogFile::open(path, session),
             LogTo::Server(addresses, key) => {
                 let address = reach::named(addresses);
-                let remote = Remote::open(addresses.as_slice(), key.as_ref(), stop).map_err(|why| {
-                    format!("no log server answers at {address}: {why}; start one there: `trammel log DIR`")
-                })?;
+                let remote =
+                    Remote::open(addresses.as_slice(), key.as_ref(), stop).map_err(|why| {
+                        format!(
+                            "no log server answers at {address}: {why}; start one there: `trammel \
+                             log DIR`"
+                        )
+                    })?;
                 LogFile::new(
                     format!("log server {address}"),
                     Place::Server(remote),
@@ -99,8 +103,8 @@ impl LogFile {
         Ok(log)
     }
 
-    /// Opens a log at `path` and begins a session; what the file holds already stays. A file that is no whole log is
-    /// left as it is, and said.
+    /// Opens a log at `path` and begins a session; what the file holds already stays. A file that
+    /// is no whole log is left as it is, and said.
     pub fn open(path: &Path, session: &Session) -> Result<LogFile, String> {
         let name = path.display();
         let wrong = |error: std::io::Error| format!("`{name}` cannot be written: {error}");
@@ -110,7 +114,8 @@ impl LogFile {
         let found = survey(BufReader::new(&file)).map_err(wrong)?;
         if found.ending != Ending::Whole {
             return Err(format!(
-                "`{name}`: {}; nothing is appended to it: name another file, or cut it: `truncate -s {} {name}`",
+                "`{name}`: {}; nothing is appended to it: name another file, or cut it: `truncate \
+                 -s {} {name}`",
                 found.ending, found.good_bytes
             ));
         }

@@ -1,4 +1,5 @@
-//! The files of a log server: one for each log in a folder, or one file that logs are appended to in turn.
+//! The files of a log server: one for each log in a folder, or one file that logs are appended to
+//! in turn.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Seek, SeekFrom, Write};
@@ -20,7 +21,8 @@ pub enum Files {
 }
 
 impl Files {
-    /// A folder where `path` is one or ends as one, which is made then; else a file. Tries whether it can be written.
+    /// A folder where `path` is one or ends as one, which is made then; else a file. Tries whether
+    /// it can be written.
     pub fn open(path: &Path, quota: Quota) -> Result<Files, String> {
         let name = path.display();
         let wrong = |why: io::Error| format!("`{name}` cannot be written: {why}");
@@ -47,7 +49,8 @@ fn append(path: &Path) -> Result<File, String> {
     let found = survey(BufReader::new(&file)).map_err(wrong)?;
     if found.ending != Ending::Whole {
         return Err(format!(
-            "`{name}`: {}; nothing is appended to it: name another file, or cut it: `truncate -s {} {name}`",
+            "`{name}`: {}; nothing is appended to it: name another file, or cut it: `truncate -s \
+             {} {name}`",
             found.ending, found.good_bytes
         ));
     }
@@ -104,7 +107,11 @@ impl Store for Files {
             Files::Folder(folder, quota) => (new_file(folder, session, from, quota)?, None, quota),
             Files::File(path, busy, quota) => {
                 if busy.swap(true, Ordering::SeqCst) {
-                    return Err("its file holds one log at a time; give the log server a folder to keep several at once".to_owned());
+                    return Err(
+                        "its file holds one log at a time; give the log server a folder to \
+                                keep several at once"
+                            .to_owned(),
+                    );
                 }
                 let file = append(path).inspect_err(|_| busy.store(false, Ordering::SeqCst))?;
                 (file, Some(busy.clone()), quota)

@@ -175,7 +175,8 @@ fn section(decoded: &Decoded, kind: &Kind, total: &TotalReport) -> Section {
     let mut text = kind.meaning.to_owned();
     if flows.len() > MOST_DRAWN {
         text += &format!(
-            " Of {} flows the figures show the {MOST_DRAWN} with the most bytes, and all together; `flows.csv` has every flow.",
+            " Of {} flows the figures show the {MOST_DRAWN} with the most bytes, and all together; \
+             `flows.csv` has every flow.",
             flows.len()
         );
     }
@@ -271,7 +272,10 @@ fn numbers(totals: &[&TotalReport]) -> Section {
     }
     Section {
         heading: "All numbers".to_owned(),
-        text: "Of all flows together: means are over packets; losses and reordering are counted within each flow and summed up. `flows.csv` has the same numbers of every flow, `intervals.csv` the series.".to_owned(),
+        text: "Of all flows together: means are over packets; losses and reordering are counted \
+               within each flow and summed up. `flows.csv` has the same numbers of every flow, \
+               `intervals.csv` the series."
+            .to_owned(),
         blocks: vec![Block::Table(TableView {
             title: "Totals".to_owned(),
             table,
@@ -296,7 +300,13 @@ fn measured(decoded: &Decoded) -> Section {
     }
     Section {
         heading: "By which clock".to_owned(),
-        text: "A one-way delay is the difference of two clocks. Queues only add to delays, so the minimum delays over short intervals follow the clocks (Moon, Skelly and Towsley 1999): their slope is the drift. With flows in both directions, half the difference of the minimum delays is the offset, and half their sum bounds its error; with flows in one direction the offset cannot be separated from the minimum delay.".to_owned(),
+        text: "A one-way delay is the difference of two clocks. Queues only add to delays, so the \
+               minimum delays over short intervals follow the clocks (Moon, Skelly and Towsley \
+               1999): their slope is the drift. With flows in both directions, half the difference \
+               of the minimum delays is the offset, and half their sum bounds its error; with \
+               flows in one direction the offset cannot be separated from the minimum \
+               delay."
+            .to_owned(),
         blocks,
     }
 }

@@ -1,4 +1,5 @@
-//! What a receiver does with what comes: a log, a report at the end, and a line for each flow that is closed.
+//! What a receiver does with what comes: a log, a report at the end, and a line for each flow that
+//! is closed.
 
 use super::log_file::LogFile;
 use std::net::SocketAddr;
@@ -134,7 +135,8 @@ impl Sink for Keeper {
         let others = match received.unattributed {
             0 => String::new(),
             lost => format!(
-                "; {lost} were lost here of this flow or of others that its port had at the same time"
+                "; {lost} were lost here of this flow or of others that its port had at the same \
+                 time"
             ),
         };
         say(&format!("flow {flow}: {of}{own}{others}"));

@@ -1,7 +1,7 @@
 //! Scripts of flows: a line for each, with the words of `trammel send`, quoted as a shell quotes.
 //!
-//! `'…'` is taken as it is, `"…"` but for `\"` and `\\`, `\` before any other character has that taken as it is, and `#` at the
-//! start of a word begins a comment.
+//! `'…'` is taken as it is, `"…"` but for `\"` and `\\`, `\` before any other character has that
+//! taken as it is, and `#` at the start of a word begins a comment.
 
 /// The most flows of a script: each has a socket, and those of TCP a thread each.
 pub const MOST_LINES: usize = 4096;
@@ -37,7 +37,8 @@ pub fn lines(name: &str, text: &str) -> anyhow::Result<Vec<Line>> {
         ),
         count if count > MOST_LINES => {
             anyhow::bail!(
-                "`{name}` has {count} flows, more than {MOST_LINES} at once; split it into several scripts"
+                "`{name}` has {count} flows, more than {MOST_LINES} at once; split it into several \
+                 scripts"
             )
         }
         _ => Ok(lines),

@@ -1,8 +1,10 @@
-//! The account of a test of a path in the structure of iperf3's `--json`, so that what reads that reads this.
+//! The account of a test of a path in the structure of iperf3's `--json`, so that what reads that
+//! reads this.
 //!
-//! `start`, `intervals` with `streams` and `sum`, `end` with `streams`, `sum_sent` and `sum_received`, and the same names with
-//! `_bidir_reverse` of the way back where both are tested. A stream's `socket` is its number. Of what iperf3 does not
-//! know, intervals have `receiver` as well: what the other end counted.
+//! `start`, `intervals` with `streams` and `sum`, `end` with `streams`, `sum_sent` and
+//! `sum_received`, and the same names with `_bidir_reverse` of the way back where both are tested.
+//! A stream's `socket` is its number. Of what iperf3 does not know, intervals have `receiver` as
+//! well: what the other end counted.
 
 use super::{Account, Interval, Sum, over};
 use serde_json::{Map, Value, json as value};
@@ -112,7 +114,8 @@ fn of_udp(came: &Told) -> Value {
     })
 }
 
-/// What the client of iperf3 has in an interval: of what it sends its own account, else what it receives; here both ends'.
+/// What the client of iperf3 has in an interval: of what it sends its own account, else what it
+/// receives; here both ends'.
 fn both(
     account: &Account,
     interval: &Interval,

@@ -69,7 +69,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// At the start of streams of which `ways` says whether this end sends; the first `omitted` intervals count for nothing.
+    /// At the start of streams of which `ways` says whether this end sends; the first `omitted`
+    /// intervals count for nothing.
     pub fn new(ways: &[Way], omitted: u32) -> Progress {
         Progress {
             ways: ways.iter().map(|way| way.is_out).collect(),

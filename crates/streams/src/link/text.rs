@@ -246,7 +246,8 @@ fn summary_of_tcp(account: &Account, is_out: bool, sum: &Sum) -> String {
     ) {
         let mean = rtts.iter().map(|one| one.1).sum::<f64>() / rtts.len() as f64;
         text += &format!(
-            "RTT            {} on average, {} to {}, smoothed, at the ends of intervals; minimum {}\n",
+            "RTT            {} on average, {} to {}, smoothed, at the ends of intervals; minimum \
+             {}\n",
             ms(mean * 1e3),
             ms(least as f64 * 1e3),
             ms(greatest as f64 * 1e3),
@@ -305,7 +306,8 @@ fn summary_of_udp(whole: &Interval, sum: &Sum) -> String {
     );
     if came.delays > 0 {
         text += &format!(
-            "delay          one way {} on average, {} to {}; between two hosts it includes the difference of their clocks\n",
+            "delay          one way {} on average, {} to {}; between two hosts it includes the \
+             difference of their clocks\n",
             ms(came.delay_mean_ns as f64),
             ms(came.delay_min_ns as f64),
             ms(came.delay_max_ns as f64)

@@ -1,4 +1,5 @@
-//! D-ITG: what it achieved is read from its receiver's log. Its sender writes none, so that it is as fast as it can be.
+//! D-ITG: what it achieved is read from its receiver's log. Its sender writes none, so that it is
+//! as fast as it can be.
 
 use super::program::{Folder, Running, free_port, wait_for};
 use crate::achieved::{Achieved, Wanted, rate};
@@ -14,7 +15,8 @@ use trammel_traffic::itg::line::Days;
 use trammel_traffic::record::{Instants, Protocol};
 
 const PACKAGE: &str = "d-itg";
-/// ITGRecv writes its log some time after a flow has ended: when it has not grown for so long, it is whole.
+/// ITGRecv writes its log some time after a flow has ended: when it has not grown for so long, it
+/// is whole.
 const QUIET: Duration = Duration::from_millis(300);
 /// The longest wait for it.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -62,7 +64,8 @@ fn whole(log: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(log).with_context(|| format!("`{}`", log.display()))
 }
 
-/// What a receiver's log tells: the sender's packets by their numbers, its rate by their time stamps.
+/// What a receiver's log tells: the sender's packets by their numbers, its rate by their time
+/// stamps.
 fn account(log: &[u8]) -> anyhow::Result<Achieved> {
     let mut decoder = Decoder::new(Options::default());
     decoder.session(session(Instants::SentReceived, 0));

@@ -43,7 +43,8 @@ pub(super) fn send(rig: &Rig, wanted: &Wanted, stop: &AtomicBool) -> anyhow::Res
     account(&json, wanted).context("`iperf3` told less than is known of version 3.12")
 }
 
-/// What its client tells. What was under way when the test ended is not counted as received and not as lost either.
+/// What its client tells. What was under way when the test ended is not counted as received and not
+/// as lost either.
 fn account(json: &Value, wanted: &Wanted) -> Option<Achieved> {
     let end = &json["end"];
     let bytes = f64::from(wanted.bytes);

@@ -1,4 +1,5 @@
-//! Other traffic generators, measured on the same path in turn with ours: each program as its users run it.
+//! Other traffic generators, measured on the same path in turn with ours: each program as its users
+//! run it.
 
 #[cfg(target_os = "linux")]
 mod d_itg;
@@ -65,8 +66,9 @@ mod tests {
                 };
                 match peer.send(&rig, &wanted, &AtomicBool::new(false)) {
                     Ok(came) => {
-                        // How well it keeps its rate is not ours to say, least of all on a busy machine: only that its account was
-                        // understood. At 1,000 packets a second for 0.3 s it cannot have sent many more than 300.
+                        // How well it keeps its rate is not ours to say, least of all on a busy
+                        // machine: only that its account was understood. At 1,000 packets a second
+                        // for 0.3 s it cannot have sent many more than 300.
                         assert!((1..=400).contains(&came.sent_pkts), "{peer:?}: {came:?}");
                         assert!(came.received_pkts + came.lost_pkts <= came.sent_pkts);
                         assert!(came.received_pkts > 0, "{peer:?}: {came:?}");

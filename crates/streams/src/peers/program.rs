@@ -1,4 +1,5 @@
-//! Programs of others: started at one end of a path, waited for, ended and cleared away whatever happens.
+//! Programs of others: started at one end of a path, waited for, ended and cleared away whatever
+//! happens.
 
 use crate::rig::Rig;
 use anyhow::{Context, bail};
@@ -43,7 +44,8 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Starts `words` in the namespace of the caller's thread, isolated in `folder`, its standard output in the file `output` there.
+    /// Starts `words` in the namespace of the caller's thread, isolated in `folder`, its standard
+    /// output in the file `output` there.
     pub(super) fn start(
         words: &[String],
         folder: &Folder,

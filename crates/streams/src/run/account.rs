@@ -1,4 +1,5 @@
-//! What became of each stream, by the decoder: the same for packets that were simulated and for real ones.
+//! What became of each stream, by the decoder: the same for packets that were simulated and for
+//! real ones.
 
 use trammel_traffic::decode::{FlowReport, Report, Summary, TotalReport};
 use trammel_traffic::signal::message::Count;
@@ -24,7 +25,8 @@ pub struct StreamAccount {
 }
 
 impl Account {
-    /// The account of `report`, whose flow of the number `numbers[n]` is stream n, of which `sent[n]` was sent.
+    /// The account of `report`, whose flow of the number `numbers[n]` is stream n, of which
+    /// `sent[n]` was sent.
     pub fn new(
         report: Report,
         numbers: &[Option<u32>],

@@ -1,12 +1,14 @@
-//! A path in user space between two network namespaces: the router's own elements, in a namespace between them.
+//! A path in user space between two network namespaces: the router's own elements, in a namespace
+//! between them.
 //!
 //! ```text
 //! sender ── s0 ═ a ── Classifier ─┬─ Queue ─ LinkUnqueue ─ LossModel ─┬─ b ═ r0 ── receiver
 //!                                 └──────────── signalling ───────────┘
 //! ```
-//! Signalling goes past the queue, the delay and the loss: the streams have these to themselves. Frames come by AF_XDP, each as it
-//! comes: a packet socket would hand them over in blocks, by a timer of a millisecond. The router is woken for them, before
-//! other programs where that is allowed; what it is late by is not in the delay, up to that of the path.
+//! Signalling goes past the queue, the delay and the loss: the streams have these to themselves.
+//! Frames come by AF_XDP, each as it comes: a packet socket would hand them over in blocks, by a
+//! timer of a millisecond. The router is woken for them, before other programs where that is
+//! allowed; what it is late by is not in the delay, up to that of the path.
 
 use crate::lacking::lacking;
 use anyhow::{anyhow, bail};
@@ -36,7 +38,8 @@ use trammel_traffic::signal::PORT;
 const ADDRESSES: [&str; 2] = ["10.0.0.1", "10.0.0.2"];
 /// The receiver's address.
 pub(super) const RECEIVER: &str = ADDRESSES[1];
-/// The priority among those that run before all others: below the sender's, whose packets it waits for.
+/// The priority among those that run before all others: below the sender's, whose packets it waits
+/// for.
 const PRIORITY: u8 = 40;
 /// Rounds of the router between two looks whether to stop.
 const ROUNDS: u64 = 256;
@@ -99,7 +102,8 @@ impl Bed {
         })
     }
 
-    /// Runs the path until `stop` is set, before other programs if `is_real_time`; `ready` hears that it runs, or why it does not.
+    /// Runs the path until `stop` is set, before other programs if `is_real_time`; `ready` hears
+    /// that it runs, or why it does not.
     pub(super) fn run(
         &self,
         is_real_time: bool,
@@ -168,7 +172,8 @@ fn configuration(path: &Path) -> anyhow::Result<String> {
         let loss = losing.map_or(String::new(), |loss| loss_of(&loss.model));
         writeln!(
             text,
-            "FromDevice({from}, METHOD afxdp, PROMISC true) -> {from}_what :: Classifier(12/0800 23/06 {port_at}/{PORT:04x}, -);
+            "FromDevice({from}, METHOD afxdp, PROMISC true) -> {from}_what :: Classifier(12/0800 \
+             23/06 {port_at}/{PORT:04x}, -);
 {from}_what[0] -> {to}_out :: Queue({DEVICE_QUEUE}) -> ToDevice({to}, METHOD afxdp);
 {from}_what[1] -> Queue({queue}) -> LinkUnqueue({}s, {}Bps, TIMED true){loss} -> {to}_out;",
             path.delay.as_secs_f64(),
@@ -210,7 +215,8 @@ mod tests {
 
     fn of(keys: &str) -> Result<String, String> {
         let text = format!(
-            "subject = 'traffic'\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\n{keys}\n[[stream]]\nrate = 1\n"
+            "subject = 'traffic'\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\n{keys}\n[[stream]]\n\
+             rate = 1\n"
         );
         let file = TrafficFile::parse(
             "t",

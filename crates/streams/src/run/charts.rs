@@ -1,4 +1,5 @@
-//! The charts of a traffic run: the distribution of delay of each stream, a line for each engine, and the mean along a sweep.
+//! The charts of a traffic run: the distribution of delay of each stream, a line for each engine,
+//! and the mean along a sweep.
 
 use super::compared::Compared;
 use super::outcome::{Outcome, Ran};

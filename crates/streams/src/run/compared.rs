@@ -1,7 +1,8 @@
-//! `comparison`: each metric of each stream, every engine beside the others, with errors; means where there are repeats.
+//! `comparison`: each metric of each stream, every engine beside the others, with errors; means
+//! where there are repeats.
 //!
-//! Errors are relative to what was measured; where nothing was, the prediction's is relative to the simulation. The
-//! column `reference` says which.
+//! Errors are relative to what was measured; where nothing was, the prediction's is relative to the
+//! simulation. The column `reference` says which.
 
 use super::outcome::{Outcome, Ran};
 use super::summary::Means;

@@ -1,6 +1,8 @@
-//! The streams as real packets: a real sender, a real receiver, and a path in user space between their namespaces.
+//! The streams as real packets: a real sender, a real receiver, and a path in user space between
+//! their namespaces.
 //!
-//! All clocks are one, so that one-way delays are exact but for what the host itself takes; that is in them.
+//! All clocks are one, so that one-way delays are exact but for what the host itself takes; that is
+//! in them.
 
 use super::account::Account;
 use super::bed::{Bed, RECEIVER};
@@ -27,10 +29,11 @@ use trammel_traffic::signal::PORT;
 use trammel_traffic::signal::message::Count;
 use trammel_traffic::stream::Meter;
 
-/// From the last packet sent to the end of the path, beyond what it holds: sockets are emptied by then.
+/// From the last packet sent to the end of the path, beyond what it holds: sockets are emptied by
+/// then.
 const SETTLING: Duration = Duration::from_millis(100);
-/// Packets a second of all streams from which on the sender asks the clock without end: before all other programs it would
-/// have a core for itself.
+/// Packets a second of all streams from which on the sender asks the clock without end: before all
+/// other programs it would have a core for itself.
 const FAST_PPS: f64 = 5000.0;
 
 /// What comes is decoded as it comes.
@@ -130,7 +133,8 @@ fn receive(bed: &Bed, sink: Decoding, over: &AtomicBool, ready: &mpsc::Sender<an
     });
 }
 
-/// All at once; neighbours that are all one-way or all round trips share a session, whose account is of one kind.
+/// All at once; neighbours that are all one-way or all round trips share a session, whose account
+/// is of one kind.
 fn send_all(
     traffic: &Traffic,
     bed: &Bed,
@@ -170,7 +174,8 @@ fn account(traffic: &Traffic, received: Report, outcomes: &[Outcome]) -> Account
         sent.insert(name, flow.sent.count);
         if flow.sent.overdue > 0 {
             notes.push(format!(
-                "measured: the sender was the limit for {} of {} packets of `{name}`, which were overdue",
+                "measured: the sender was the limit for {} of {} packets of `{name}`, which were \
+                 overdue",
                 flow.sent.overdue, flow.sent.count.packets
             ));
         }
@@ -189,7 +194,8 @@ fn account(traffic: &Traffic, received: Report, outcomes: &[Outcome]) -> Account
     }
     if shared_losses > 0 {
         notes.push(format!(
-            "measured: {shared_losses} packets were lost at the receiver's own port, of one or more of the streams that share it"
+            "measured: {shared_losses} packets were lost at the receiver's own port, of one or \
+             more of the streams that share it"
         ));
     }
     let named = |report: &Report| -> BTreeMap<String, FlowReport> {

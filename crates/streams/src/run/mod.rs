@@ -5,8 +5,9 @@
 //!         ├─ simulate  the streams through a path in virtual time ──┐
 //!         └─ measure   real packets through a path in user space ───┴─ one decoder
 //! ```
-//! Prediction and simulation are the same on every run, on any number of threads; what is measured is not. A point is predicted
-//! once and run once for each seed; what a sweep has kept of an earlier one is not made again.
+//! Prediction and simulation are the same on every run, on any number of threads; what is measured
+//! is not. A point is predicted once and run once for each seed; what a sweep has kept of an
+//! earlier one is not made again.
 
 pub mod account;
 #[cfg(target_os = "linux")]

@@ -8,9 +8,9 @@
 //! | others | any | none; above a load of 1 a fluid | a full queue | 1 − 1/ρ |
 //!
 //! The chain of the packets that each one leaves behind, π, has by its level crossings
-//! `π(j+1) a₀ = π₀ P(A > j) + Σ π(i) P(A > j + 1 − i)`, with A the arrivals during a transmission. Of the time, and as
-//! a Poisson arrival sees it, `p(j) = π(j) / (π₀ + ρ)` and the path is full for the rest (Cooper, "Introduction to
-//! Queueing Theory", 1981, §5.9).
+//! `π(j+1) a₀ = π₀ P(A > j) + Σ π(i) P(A > j + 1 − i)`, with A the arrivals during a transmission.
+//! Of the time, and as a Poisson arrival sees it, `p(j) = π(j) / (π₀ + ρ)` and the path is full for
+//! the rest (Cooper, "Introduction to Queueing Theory", 1981, §5.9).
 
 use super::{offered, wire};
 use trammel_scenario::path::{Direction, Limit};
@@ -23,7 +23,8 @@ use trammel_traffic::stream::Stream;
 const MOST_PACKETS: u32 = 10_000;
 /// Probabilities below it are not added any more.
 const NEGLIGIBLE: f64 = 1e-18;
-/// Payloads of a law are taken to be whole packets where so many deviations above the mean still are.
+/// Payloads of a law are taken to be whole packets where so many deviations above the mean still
+/// are.
 const DEVIATIONS: f64 = 4.0;
 
 /// What is said of the path.
@@ -190,8 +191,8 @@ pub fn path(traffic: &Traffic) -> Queueing {
     }
 }
 
-/// The mean wait in seconds and the share dropped of Poisson arrivals with constant times of sending, where at most
-/// `most` packets are in the queue, the one being sent included.
+/// The mean wait in seconds and the share dropped of Poisson arrivals with constant times of
+/// sending, where at most `most` packets are in the queue, the one being sent included.
 fn bounded(classes: &[Class], most: usize) -> (f64, f64) {
     let per_second: f64 = classes.iter().map(|class| class.per_second).sum();
     let load: f64 = classes
@@ -205,7 +206,8 @@ fn bounded(classes: &[Class], most: usize) -> (f64, f64) {
     let mut total = 1.0_f64;
     for j in 0..most.saturating_sub(1) {
         let further = (1..=j).rev().map(|i| levels[i] * tail(&above, j + 1 - i));
-        // Terms are in the order of their index, the largest first; what is negligible ends the sum.
+        // Terms are in the order of their index, the largest first; what is negligible ends the
+        // sum.
         let far = above.len();
         let near = further.take(far);
         let next = (levels[0] * tail(&above, j) + near.sum::<f64>()) / none;
@@ -304,7 +306,8 @@ mod tests {
 
     fn of(queue: u32, streams: &str) -> (Queueing, TrafficFile) {
         let text = format!(
-            "subject = 'traffic'\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\nqueue.limit = {queue}\n{streams}"
+            "subject = 'traffic'\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\n\
+             queue.limit = {queue}\n{streams}"
         );
         let file = TrafficFile::parse(
             "t",
@@ -382,7 +385,8 @@ mod tests {
             let (found, _) = of(1000, &streams);
             assert_eq!((found.model, found.form), (model, form), "{streams}");
         }
-        // Uniform whole numbers of bytes, with 42 of headers, in microseconds: the second moment over 2 (1 − ρ).
+        // Uniform whole numbers of bytes, with 42 of headers, in microseconds: the second moment
+        // over 2 (1 − ρ).
         let (found, _) = of(1000, uniform);
         let (mean, variance) = (542.0_f64, (800.0 * 800.0 + 1.0) / 12.0);
         let load: f64 = 500.0 * mean * 1e-6;

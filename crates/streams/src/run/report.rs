@@ -1,4 +1,5 @@
-//! The report of a traffic run: one answer, the engines side by side, what was offered, delay over a sweep.
+//! The report of a traffic run: one answer, the engines side by side, what was offered, delay over
+//! a sweep.
 
 use super::compared::{self, Compared};
 use super::outcome::Outcome;
@@ -43,7 +44,9 @@ pub(super) fn report(outcome: &Outcome<'_>, info: &RunInfo) -> Report {
     let all = compared::all(outcome);
     blocks.extend(super::charts::blocks(outcome, &all));
     blocks.extend(side_by_side(tables).map(Block::Comparison));
-    let text = "`predict` is queueing theory, where it has a model; `simulate` the streams in virtual time; `measure` real packets between network namespaces, through a path in user space. The same decoder accounts for simulated and real packets.";
+    let text = "`predict` is queueing theory, where it has a model; `simulate` the streams in \
+                virtual time; `measure` real packets between network namespaces, through a path in \
+                user space. The same decoder accounts for simulated and real packets.";
     let compared = Section {
         heading: "Over the path".to_owned(),
         text: text.to_owned(),
@@ -59,7 +62,8 @@ pub(super) fn report(outcome: &Outcome<'_>, info: &RunInfo) -> Report {
     });
     let views = Section {
         heading: "Tables".to_owned(),
-        text: "`offered` has each stream's predicted moments, their form, and the moments of a sample of the stream."
+        text: "`offered` has each stream's predicted moments, their form, and the moments of a \
+               sample of the stream."
             .to_owned(),
         blocks: views.collect(),
     };
@@ -104,8 +108,8 @@ fn side_by_side(tables: &[Table]) -> Option<Comparison> {
     Some(comparison)
 }
 
-/// What became of the first stream at the first point: what was measured, else simulated, else predicted; waiting apart from the
-/// way, and beside it what another engine says.
+/// What became of the first stream at the first point: what was measured, else simulated, else
+/// predicted; waiting apart from the way, and beside it what another engine says.
 fn answer(outcome: &Outcome<'_>, compared: &[Compared]) -> Answer {
     let of = |metric: &str| {
         let mut all = compared.iter();

@@ -1,4 +1,5 @@
-//! `summary`: every metric of every stream and of the path at every point, over the repeats: mean and interval.
+//! `summary`: every metric of every stream and of the path at every point, over the repeats: mean
+//! and interval.
 
 use super::outcome::Outcome;
 use super::runs::Run;
@@ -55,7 +56,8 @@ impl Means {
     }
 }
 
-/// Where the numbers of `column` can lie. Clocks of two hosts that differ make a delay seem negative.
+/// Where the numbers of `column` can lie. Clocks of two hosts that differ make a delay seem
+/// negative.
 fn support(column: &str, moments: &Moments) -> Support {
     match column {
         "lost" | "utilisation" => Support::Within(0.0, 1.0),
@@ -64,7 +66,8 @@ fn support(column: &str, moments: &Moments) -> Support {
     }
 }
 
-/// Fills `table`, whose columns are those that `lead` gives the cells of for a point, `engine`, and [`summary::COLUMNS`].
+/// Fills `table`, whose columns are those that `lead` gives the cells of for a point, `engine`, and
+/// [`summary::COLUMNS`].
 pub(super) fn fill(table: &mut Table, outcome: &Outcome<'_>, lead: impl Fn(usize) -> Vec<Cell>) {
     for (at, ran) in outcome.ran.iter().enumerate() {
         for (engine, runs) in ran.by_engine() {

@@ -150,7 +150,8 @@ fn metrics_of<'a>(rows: impl Iterator<Item = &'a Compared>) -> String {
     aligned(&shown)
 }
 
-/// Rows in columns, the first to the left and the others to the right; those without any value are left out.
+/// Rows in columns, the first to the left and the others to the right; those without any value are
+/// left out.
 fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     let mut lines = vec![String::new(); rows.len()];
     for column in 0..N {

@@ -7,8 +7,8 @@ const UDP: u32 = 8;
 /// Bytes of an IPv4 header without options (RFC 791).
 const IP: u32 = 20;
 
-/// Bytes that `line` counts for a datagram with so much payload. One that is longer than its MTU travels in fragments,
-/// each with a header of its own, whose data is a multiple of 8 bytes.
+/// Bytes that `line` counts for a datagram with so much payload. One that is longer than its MTU
+/// travels in fragments, each with a header of its own, whose data is a multiple of 8 bytes.
 pub(super) fn bytes(payload: u32, line: &Line) -> u32 {
     let datagram = payload + UDP;
     let room = line.mtu.saturating_sub(IP);

@@ -8,14 +8,15 @@ use trammel_traffic::decode::{Decoder, Options};
 use trammel_traffic::log;
 use trammel_traffic::record::{Flow, Instants, Record};
 
-/// What is kept of a stream's packets: a log, where it is wanted, and the numbers of what comes back.
+/// What is kept of a stream's packets: a log, where it is wanted, and the numbers of what comes
+/// back.
 pub(super) struct Account {
     log: Option<LogFile>,
     pub(super) fault: Option<String>,
     pub(super) decoder: Decoder,
     instants: Instants,
-    /// By flow, packets that were given to the kernel, and packets that left, as far as each has yet to be found among the others:
-    /// either may be told first.
+    /// By flow, packets that were given to the kernel, and packets that left, as far as each has
+    /// yet to be found among the others: either may be told first.
     leaving: BTreeMap<u32, (VecDeque<Record>, VecDeque<Record>)>,
     /// How many came back, or left.
     pub(super) came_back: u64,
@@ -79,7 +80,8 @@ impl Account {
         self.decoder.record(record);
     }
 
-    /// Brings together when packets were given and when they left; what only one of both is known of is passed over.
+    /// Brings together when packets were given and when they left; what only one of both is known
+    /// of is passed over.
     fn join(&mut self, flow: u32) {
         let Some((mut given, mut left)) = self.leaving.remove(&flow) else {
             return;
@@ -111,7 +113,8 @@ impl Account {
         }
     }
 
-    /// Whether it is to hear when packets were given to the kernel: without a log nobody reads that.
+    /// Whether it is to hear when packets were given to the kernel: without a log nobody reads
+    /// that.
     pub(super) fn notes_departures(&self) -> bool {
         match self.instants {
             Instants::DueLeft => true,

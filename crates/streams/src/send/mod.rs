@@ -31,7 +31,8 @@ use trammel_traffic::signal::key::Key;
 use trammel_traffic::signal::message::{Count, Wish};
 use trammel_traffic::stream::{Meter, Stream};
 
-/// What was received may be on its way back as long as something comes, and for so long after; no longer than that in all.
+/// What was received may be on its way back as long as something comes, and for so long after; no
+/// longer than that in all.
 const RETURNING: Duration = Duration::from_secs(2);
 const MOST_RETURNING: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(2);
@@ -51,7 +52,8 @@ pub struct Job {
     pub key: Option<Key>,
     /// How packets' times are waited for.
     pub wait: Wait,
-    /// How datagrams are handed over, and how many threads send streams whose carrier does not wait; the others have one each.
+    /// How datagrams are handed over, and how many threads send streams whose carrier does not
+    /// wait; the others have one each.
     pub asked: Asked,
     /// Whether the sender runs before all programs of usual priority.
     pub is_real_time: bool,
@@ -92,17 +94,20 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// What went wrong with the log.
     pub log_fault: Option<String>,
-    /// Of each session: what came back, where the round trip is measured; or when packets left, where that is watched.
+    /// Of each session: what came back, where the round trip is measured; or when packets left,
+    /// where that is watched.
     pub reports: Vec<Report>,
 }
 
-/// The addresses that `to` names, in the order in which they are tried, with `port` where it names none.
+/// The addresses that `to` names, in the order in which they are tried, with `port` where it names
+/// none.
 pub fn resolve(to: &str, port: u16) -> anyhow::Result<Vec<SocketAddr>> {
     reach::addresses(to, port)
         .map_err(|why| anyhow!("`{to}` is not a known host: {why}; {}", reach::FORMS))
 }
 
-/// Streams of one session that are sent at once: each with the receiver's port that its packets go to, and how it is done.
+/// Streams of one session that are sent at once: each with the receiver's port that its packets go
+/// to, and how it is done.
 #[derive(Debug)]
 pub struct Batch {
     /// See above.
@@ -120,8 +125,8 @@ pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<O
     Ok(Ready::new(&flows, (job, None), processors(), stop)?.send(origin(), stop, None))
 }
 
-/// Sends several batches at once, a session each, once all have been opened; counts packets into `sent`. What came of each is
-/// in their order.
+/// Sends several batches at once, a session each, once all have been opened; counts packets into
+/// `sent`. What came of each is in their order.
 pub fn run_all(
     batches: &[Batch],
     stop: &AtomicBool,
@@ -312,7 +317,8 @@ fn held(account: &Mutex<Account>) -> MutexGuard<'_, Account> {
     account.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether this program may run before all others; asked on a thread of its own, since what is asked for is then had.
+/// Whether this program may run before all others; asked on a thread of its own, since what is
+/// asked for is then had.
 fn may_be_real_time() -> anyhow::Result<()> {
     let asked = std::thread::spawn(|| real_time(PRIORITY)).join();
     asked.expect("it does not panic").map_err(|why| {
@@ -374,7 +380,8 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Sends all, each on the thread of its number or, where it waits for the other end, on one of its own; gives what became of each flow.
+/// Sends all, each on the thread of its number or, where it waits for the other end, on one of its
+/// own; gives what became of each flow.
 fn send_lanes(
     lanes: Vec<(Lane, usize)>,
     job: &Job,
@@ -391,7 +398,8 @@ fn send_lanes(
     }
     groups.extend(shared.into_values());
     let is_noted = held(account).notes_departures();
-    // Threads that ask the clock all the time keep each other from running where they are more than processors.
+    // Threads that ask the clock all the time keep each other from running where they are more than
+    // processors.
     let wait = match job.wait {
         _ if groups.len() > processors() => Wait::Sleep,
         Wait::Spin if job.is_real_time => Wait::Give,

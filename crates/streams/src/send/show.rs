@@ -129,7 +129,8 @@ impl FlowOutcome {
                 match received.unattributed {
                     0 => String::new(),
                     some => format!(
-                        "; {some} of this or other streams dropped at the receiver's full port, which they share"
+                        "; {some} of this or other streams dropped at the receiver's full port, \
+                         which they share"
                     ),
                 }
             ),
@@ -145,7 +146,8 @@ impl FlowOutcome {
         let late = &sent.lateness;
         let shown = |fraction| us(late, fraction).map_or(String::new(), number);
         text += &format!(
-            "schedule  {} us late (p50), {} (p99), {} (p99.9), {} at most, when given to the kernel\n",
+            "schedule  {} us late (p50), {} (p99), {} (p99.9), {} at most, when given to the \
+             kernel\n",
             shown(0.5),
             shown(0.99),
             shown(0.999),
@@ -171,7 +173,8 @@ impl FlowOutcome {
         }
         if sent.resized > 0 {
             text += &format!(
-                "lengths   {} payloads were adjusted: at least 16 bytes, at most what the interface or protocol allows\n",
+                "lengths   {} payloads were adjusted: at least 16 bytes, at most what the \
+                 interface or protocol allows\n",
                 sent.resized
             );
         }

@@ -1,4 +1,5 @@
-//! A channel with a receiver of D-ITG: how it is opened, what is asked of the receiver, and its flows as it has them begin and end.
+//! A channel with a receiver of D-ITG: how it is opened, what is asked of the receiver, and its
+//! flows as it has them begin and end.
 
 use super::back::{Back, waiting_address};
 use super::books::Books;
@@ -27,7 +28,8 @@ pub(super) struct Group {
     /// The addresses that it was looked for at.
     asked: Vec<SocketAddr>,
     connection: TcpStream,
-    /// Where packets go, without a port: the address that answered, where that is the flows' own host.
+    /// Where packets go, without a port: the address that answered, where that is the flows' own
+    /// host.
     to: Option<SocketAddr>,
     flows: Vec<usize>,
     /// In the passive mode the ports that the receiver comes to, by the places of flows.
@@ -88,8 +90,12 @@ pub(super) fn connect(
         let begin = |receiver: SocketAddr| near(receiver.ip(), from, device)?.begin(receiver);
         let connection = reach::connect_by(&asked, CONNECTING, &begin).map_err(|why| {
             Lacks::error(
-                &format!("no receiver of D-ITG answers at {}: {why}", reach::named(&asked)),
-                "start one there: `ITGRecv`, or `trammel recv --itg`; send to `trammel recv` with `--native`",
+                &format!(
+                    "no receiver of D-ITG answers at {}: {why}",
+                    reach::named(&asked)
+                ),
+                "start one there: `ITGRecv`, or `trammel recv --itg`; send to `trammel recv` with \
+                 `--native`",
             )
         })?;
         let answered = at_port(connection.peer_addr()?, 0);
@@ -104,7 +110,8 @@ pub(super) fn connect(
     Ok(groups)
 }
 
-/// Where a passive flow waits for its receiver. As the original: it is the source port that a passive sender waits on.
+/// Where a passive flow waits for its receiver. As the original: it is the source port that a
+/// passive sender waits on.
 pub fn awaited_at(command: &Command) -> anyhow::Result<SocketAddr> {
     let signalling = &command.signalling;
     let own = signalling.from.as_ref().map(address).transpose()?;
@@ -129,7 +136,8 @@ fn await_receiver(
     };
     if !planned.iter().all(is_alike) {
         bail!(
-            "a passive sender (`-H`) accepts one receiver: write `-H`, the same `-a` and the same `-S…` for all flows, or send them by themselves"
+            "a passive sender (`-H`) accepts one receiver: write `-H`, the same `-a` and the same \
+             `-S…` for all flows, or send them by themselves"
         );
     }
     let backs = planned.iter().enumerate();

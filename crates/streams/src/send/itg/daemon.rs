@@ -1,7 +1,7 @@
 //! A sender that libITG's programs order flows of, as `ITGSend -Q`.
 //!
-//! Whoever reaches the port is obeyed, and no key is known to libITG. So an order reads and writes no file, waits on no port, and no
-//! more than `MOST_ORDERS` are carried out at once.
+//! Whoever reaches the port is obeyed, and no key is known to libITG. So an order reads and writes
+//! no file, waits on no port, and no more than `MOST_ORDERS` are carried out at once.
 
 use super::{Job, begin_own, send_all};
 use crate::send::LOOK;
@@ -46,7 +46,8 @@ impl Daemon {
         })
     }
 
-    /// Carries orders out until `stop` is set; what is wrong with one is said, and others are not touched.
+    /// Carries orders out until `stop` is set; what is wrong with one is said, and others are not
+    /// touched.
     pub fn run(&self, stop: &AtomicBool, say: Say<'_>) {
         // One more than the largest order, so that a longer one is seen.
         let (mut bytes, mut next) = ([0; MOST_BYTES + 1], 1);
@@ -131,7 +132,8 @@ fn ordered(text: &str) -> anyhow::Result<Command> {
         || bursts.is_some_and(|bursts| is_list(&bursts.on) || is_list(&bursts.off));
     if reads || command.logs != Logs::default() {
         bail!(
-            "an order names no files (`-Fp`, `-Fs`, `-Ft`, `-l`, `-x`, `-L`, `-X`); logs are those of `-Q`"
+            "an order names no files (`-Fp`, `-Fs`, `-Ft`, `-l`, `-x`, `-L`, `-X`); logs are those \
+             of `-Q`"
         );
     }
     if command.is_passive {

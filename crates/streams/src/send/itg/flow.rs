@@ -15,7 +15,8 @@ use trammel_traffic::itg::speak::SETTLING;
 use trammel_traffic::record::{Flow, Record};
 use trammel_traffic::send::{self, Lane, Sent};
 
-/// Sends a flow to the address and port that its receiver gave, or to the receiver that comes to `back`, and takes what comes back.
+/// Sends a flow to the address and port that its receiver gave, or to the receiver that comes to
+/// `back`, and takes what comes back.
 pub(super) fn send_flow<'scope>(
     flow: &'scope Planned<'_>,
     (to, back): (SocketAddr, Option<&Back>),

@@ -1,6 +1,8 @@
-//! Sending D-ITG's flows to the receivers that their command lines name, in D-ITG's own signalling and packets.
+//! Sending D-ITG's flows to the receivers that their command lines name, in D-ITG's own signalling
+//! and packets.
 //!
-//! Flows with the same receiver share a channel; each has a thread. Their numbers are their places in the script, from 1.
+//! Flows with the same receiver share a channel; each has a thread. Their numbers are their places
+//! in the script, from 1.
 
 mod back;
 mod books;
@@ -30,7 +32,8 @@ use trammel_traffic::itg::log_file::BinaryLog;
 use trammel_traffic::record::Instants;
 use trammel_traffic::stream::Meter;
 
-/// Sends the flows of `commands` at once; `logs` are for all of them. `say` hears where a passive sender (`-H`) waits.
+/// Sends the flows of `commands` at once; `logs` are for all of them. `say` hears where a passive
+/// sender (`-H`) waits.
 pub fn run(
     commands: &[Command],
     logs: &Logs,
@@ -56,7 +59,8 @@ fn send_all(
     let meter = first.stream.meter;
     if job.log.is_some() && planned.iter().any(|one| one.stream.meter != meter) {
         bail!(
-            "a log holds either one-way flows or round trips: send them separately, or leave `--log` out"
+            "a log holds either one-way flows or round trips: send them separately, or leave \
+             `--log` out"
         );
     }
     let wished = channel::wished(logs)?;

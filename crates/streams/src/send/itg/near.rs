@@ -1,4 +1,5 @@
-//! This host's end of a flow or a channel: the address, the port and the interface that a command names.
+//! This host's end of a flow or a channel: the address, the port and the interface that a command
+//! names.
 
 use super::plan::address;
 use std::io;

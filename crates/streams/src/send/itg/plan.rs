@@ -1,4 +1,5 @@
-//! The flows that are to be sent, as their commands say, and what is refused before anything is sent.
+//! The flows that are to be sent, as their commands say, and what is refused before anything is
+//! sent.
 
 use super::job::Job;
 use crate::lacking::lacking;

@@ -1,4 +1,5 @@
-//! The way that a flow's packets take: connections and sockets, from the address, the port and the interface that a command names.
+//! The way that a flow's packets take: connections and sockets, from the address, the port and the
+//! interface that a command names.
 
 use super::back::{Back, Came};
 use super::near::{CONNECTING, near};
