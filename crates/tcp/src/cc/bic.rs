@@ -1,9 +1,9 @@
 //! BIC: binary search between the window before a loss and the one after it.
 //!
 //! # What it does
-//! Below `last_max`, the window of the last loss, a round adds a quarter of the distance to it, at most
-//! `max_increment`; within a few segments of it the growth slows to 4/smooth_part a round; beyond it the
-//! growth quickens again (max probing):
+//! Below `last_max`, the window of the last loss, a round adds a quarter of the distance to it, at
+//! most `max_increment`; within a few segments of it the growth slows to 4/smooth_part a round;
+//! beyond it the growth quickens again (max probing):
 //!
 //! ```text
 //! d = (last_max − w)/4       d > max_increment: +max_increment   d ≤ 1: +4/smooth_part   else +d
@@ -11,13 +11,14 @@
 //! beyond: +max_increment
 //! ```
 //!
-//! A loss keeps beta/1024 of the window; below `low_window` BIC is Reno. With fast convergence a loss below
-//! `last_max` sets it half way down. Before the first loss growth is at least one segment in 20. All is
-//! divided by the delayed-ACK ratio, a running mean of segments per ACK in sixteenths (an ACK per segment
-//! gives 31/16, by cutting). Linux 6.12 counts segments, not ACKs, towards the increase and still divides:
-//! growth is that many times the design's, eightfold where the receiver stretches ACKs to eight. The increment is taken anew when the window
-//! changed or 1/32 s passed. A timeout forgets everything. Linux 2.6.22 has the same law but sets its count
-//! of ACKs to 0 at each increase.
+//! A loss keeps beta/1024 of the window; below `low_window` BIC is Reno. With fast convergence a
+//! loss below `last_max` sets it half way down. Before the first loss growth is at least one
+//! segment in 20. All is divided by the delayed-ACK ratio, a running mean of segments per ACK in
+//! sixteenths (an ACK per segment gives 31/16, by cutting). Linux 6.12 counts segments, not ACKs,
+//! towards the increase and still divides: growth is that many times the design's, eightfold where
+//! the receiver stretches ACKs to eight. The increment is taken anew when the window changed or
+//! 1/32 s passed. A timeout forgets everything. Linux 2.6.22 has the same law but sets its count of
+//! ACKs to 0 at each increase.
 //!
 //! # References
 //! Xu, Harfoush, Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", 2004;
@@ -33,7 +34,8 @@ pub static ENTRY: Entry = Entry {
         aliases: &[],
         summary: "binary search for the window between the last loss and the present",
         references: &[
-            "Xu, Harfoush, Rhee 2004, Binary Increase Congestion Control for Fast Long-Distance Networks",
+            "Xu, Harfoush, Rhee 2004, Binary Increase Congestion Control for Fast Long-Distance \
+             Networks",
             "Linux 6.12 net/ipv4/tcp_bic.c",
         ],
         params: &[

@@ -1,26 +1,28 @@
 //! CDG: backs off at random with the gradient of the round-trip time.
 //!
 //! # What it does
-//! Once a round the changes of the smallest and the largest round trip, summed over the last `window` rounds,
-//! give a gradient `g` in µs. While it rises the window is multiplied by 0.7 with probability
+//! Once a round the changes of the smallest and the largest round trip, summed over the last
+//! `window` rounds, give a gradient `g` in µs. While it rises the window is multiplied by 0.7 with
+//! probability
 //!
 //! ```text
 //! P = 1 − exp(−g × backoff_factor / 10⁶)
 //! ```
 //!
-//! After `use_ineff` back-offs without a fall of the round trip others must be filling the queue, and it stops
-//! backing off until it falls. A shadow window remembers what Reno would have, so that a loss does not cost
-//! twice. With `use_tolerance` losses while the queue is not full are taken for random ones. Slow start ends
-//! by the ACK train or the delay of HyStart.
+//! After `use_ineff` back-offs without a fall of the round trip others must be filling the queue,
+//! and it stops backing off until it falls. A shadow window remembers what Reno would have, so that
+//! a loss does not cost twice. With `use_tolerance` losses while the queue is not full are taken
+//! for random ones. Slow start ends by the ACK train or the delay of HyStart.
 //!
-//! A back-off is the stack's own reduction: the controller sets `ca_state` to `Cwr`, `prior_cwnd` and
-//! `snd_ssthresh`, and the connection reduces as after an ECN mark.
+//! A back-off is the stack's own reduction: the controller sets `ca_state` to `Cwr`, `prior_cwnd`
+//! and `snd_ssthresh`, and the connection reduces as after an ECN mark.
 //!
 //! # Parameters
 //! As in the kernel's module; `window` is rounded up to a power of two, which the kernel demands.
 //!
 //! # References
-//! Hayes, Armitage, "Revisiting TCP congestion control using delay gradients", 2011; behaviour as in Linux 6.12.
+//! Hayes, Armitage, "Revisiting TCP congestion control using delay gradients", 2011; behaviour as
+//! in Linux 6.12.
 
 use super::{AckSample, CaEvent, CaState, CongestionControl, Entry, Tp};
 use trammel_core::entry::{About, Kind, Param};

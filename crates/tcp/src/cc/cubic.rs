@@ -5,27 +5,29 @@
 //! W(t) = C·(t − K)³ + W_max      K = ∛((W_max − w)/C), w the window at the epoch's first increase
 //! ```
 //!
-//! with C = 410/1024 segments/s³, t one smallest round trip ahead of the present and in 1024ths of a
-//! second. The distance to W(t) is spread over a window of segments, at most one for every two (1.5-fold
-//! a round). Where Reno with the same reduction would be ahead (growth 8·(1024 + beta)/3/(1024 − beta)),
-//! CUBIC follows it. A loss keeps beta/1024 of the window; with fast convergence a loss below W_max lowers
-//! W_max to half way between w and w·beta/1024. An idle time shifts the epoch so that it does not count;
-//! a timeout forgets everything.
+//! with C = 410/1024 segments/s³, t one smallest round trip ahead of the present and in 1024ths of
+//! a second. The distance to W(t) is spread over a window of segments, at most one for every two
+//! (1.5-fold a round). Where Reno with the same reduction would be ahead (growth 8·(1024 +
+//! beta)/3/(1024 − beta)), CUBIC follows it. A loss keeps beta/1024 of the window; with fast
+//! convergence a loss below W_max lowers W_max to half way between w and w·beta/1024. An idle time
+//! shifts the epoch so that it does not count; a timeout forgets everything.
 //!
-//! HyStart sets `ssthresh` to the window in the first slow start, from `hystart_low_window` on, once
+//! HyStart sets `ssthresh` to the window in the first slow start, from `hystart_low_window` on,
+//! once
 //!
 //! ```text
 //! train: ACKs at most hystart_ack_delta_us apart span more than half the smallest RTT (all of it if paced)
 //! delay: the least RTT of a round's first 8 exceeds the smallest by an eighth of it, 4 to 16 ms
 //! ```
 //!
-//! Dialect `linux-2.6` is CUBIC 2.1 of Linux 2.6.22: beta 819, no HyStart, growth beyond W_max of at most
-//! `max_increment` per 100 ms, increases per ACK corrected by the mean of segments per ACK, and no shift
-//! of the epoch. It also enters the first congestion avoidance with one segment per 50, not per 20.
+//! Dialect `linux-2.6` is CUBIC 2.1 of Linux 2.6.22: beta 819, no HyStart, growth beyond W_max of
+//! at most `max_increment` per 100 ms, increases per ACK corrected by the mean of segments per ACK,
+//! and no shift of the epoch. It also enters the first congestion avoidance with one segment per
+//! 50, not per 20.
 //!
 //! # References
-//! Ha, Rhee, Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", 2008; Ha, Rhee, "Taming the Elephants:
-//! New TCP Slow Start", 2011; RFC 9438; Linux 6.12 `tcp_cubic`.
+//! Ha, Rhee, Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", 2008; Ha, Rhee, "Taming the
+//! Elephants: New TCP Slow Start", 2011; RFC 9438; Linux 6.12 `tcp_cubic`.
 
 use super::{AckSample, CaEvent, CaState, CongestionControl, Entry, Tp};
 use trammel_core::entry::{About, Kind, Param, Params};
@@ -62,7 +64,8 @@ pub static ENTRY: Entry = Entry {
                 kind: Kind::Int(0, 1023),
                 default: "0",
                 unit: "",
-                help: "share of the window that a loss leaves, of 1024; 0: the dialect's, 717 or 819",
+                help: "share of the window that a loss leaves, of 1024; 0: the dialect's, 717 or \
+                       819",
             },
             Param {
                 name: "initial_ssthresh",

@@ -1,18 +1,18 @@
 //! DCTCP: reduces the window by the share of segments that were marked.
 //!
 //! # What it does
-//! Once a window the sender updates its estimate α of the marked share, and a mark reduces the window by
-//! half of it:
+//! Once a window the sender updates its estimate α of the marked share, and a mark reduces the
+//! window by half of it:
 //!
 //! ```text
 //! α ← (1 − g)α + gF,   g = 2^−shift_g;      cwnd ← cwnd(1 − α/2)
 //! ```
 //!
-//! A loss halves the window. The receiver echoes the mark of each segment exactly: where marks begin or end
-//! it acknowledges at once what came before. Without ECN it is Reno.
+//! A loss halves the window. The receiver echoes the mark of each segment exactly: where marks
+//! begin or end it acknowledges at once what came before. Without ECN it is Reno.
 //!
-//! When this module sets `send_ack_now`, `ecn_demand_cwr` is already the new state and the ACK asked for
-//! carries its opposite.
+//! When this module sets `send_ack_now`, `ecn_demand_cwr` is already the new state and the ACK
+//! asked for carries its opposite.
 //!
 //! # Parameters
 //! `shift_g`, `alpha_on_init`: as in the kernel's module.

@@ -1,17 +1,19 @@
 //! HighSpeed TCP: increase and decrease from a table over the window, for very large windows.
 //!
 //! # What it does
-//! Up to 38 segments it is Reno. Beyond, an ACK adds a(w)/w and a loss takes b(w) of the window, by the
-//! response function w = 0.12 / p^0.835 that meets Reno's at w = 38 and has w = 83000 at p = 1e-7:
+//! Up to 38 segments it is Reno. Beyond, an ACK adds a(w)/w and a loss takes b(w) of the window, by
+//! the response function w = 0.12 / p^0.835 that meets Reno's at w = 38 and has w = 83000 at p =
+//! 1e-7:
 //!
 //! ```text
 //! b(w) = 0.5 − 0.4 · (ln w − ln 38) / (ln 83000 − ln 38)
 //! a(w) = w² · p(w) · 2 · b(w) / (2 − b(w))
 //! ```
 //!
-//! The table has the windows at which a(w) reaches 2, 3, …, and there b(w) in 256ths. The row is sought
-//! when the window grows in congestion avoidance, so that the first loss after slow start halves.
-//! Every ACK counts a(w), however many segments it covers: stretched ACKs slow the growth, as in Linux.
+//! The table has the windows at which a(w) reaches 2, 3, …, and there b(w) in 256ths. The row is
+//! sought when the window grows in congestion avoidance, so that the first loss after slow start
+//! halves. Every ACK counts a(w), however many segments it covers: stretched ACKs slow the growth,
+//! as in Linux.
 //!
 //! # References
 //! RFC 3649 §5 and Appendix B; Linux 6.12 `tcp_highspeed`.

@@ -9,11 +9,12 @@
 //! β = RTTmin/RTTmax in [0.5, 0.8],   0.5 while throughput before losses varies by more than a fifth
 //! ```
 //!
-//! RTT scaling divides f by 0.1 s/RTTmin, kept in \[0.5, 10\], so that flows of different round trips grow
-//! alike in time. Times are whole clock ticks, as in the kernel.
+//! RTT scaling divides f by 0.1 s/RTTmin, kept in \[0.5, 10\], so that flows of different round
+//! trips grow alike in time. Times are whole clock ticks, as in the kernel.
 //!
-//! Dialect `linux-2.6` is the module of Linux 2.6.22: round trips are the smoothed ones, the longest is not
-//! learnt in the first slow start nor within three rounds of a loss, and Δ counts from the end of recovery.
+//! Dialect `linux-2.6` is the module of Linux 2.6.22: round trips are the smoothed ones, the
+//! longest is not learnt in the first slow start nor within three rounds of a loss, and Δ counts
+//! from the end of recovery.
 //!
 //! # Parameters
 //! `use_rtt_scaling`, `use_bandwidth_switch`: as in the kernel's module.
@@ -42,7 +43,8 @@ pub static ENTRY: Entry = Entry {
                 kind: Kind::Choice(&["linux", "linux-2.6"]),
                 default: "linux",
                 unit: "",
-                help: "Linux 6.12, or Linux 2.6.22 with smoothed round trips and Δ from the end of recovery",
+                help: "Linux 6.12, or Linux 2.6.22 with smoothed round trips and Δ from the end of \
+                       recovery",
             },
             Param {
                 name: "use_rtt_scaling",

@@ -1,14 +1,15 @@
 //! Hybla: the growth of a connection with a 25 ms round trip, whatever the real one.
 //!
 //! # What it does
-//! With rho = rtt/rtt0, at least 1 and in eighths, an ACK adds 2^rho − 1 segments in slow start and rho²/w
-//! in congestion avoidance, so that the *rate* grows as that of a flow with round trip rtt0. Fractions of
-//! a segment are kept in 128ths. The first window is rho segments and the largest 65535; rho follows the
-//! smallest smoothed round trip. Losses halve, and outside the Open state the window grows as Reno's.
+//! With rho = rtt/rtt0, at least 1 and in eighths, an ACK adds 2^rho − 1 segments in slow start and
+//! rho²/w in congestion avoidance, so that the *rate* grows as that of a flow with round trip rtt0.
+//! Fractions of a segment are kept in 128ths. The first window is rho segments and the largest
+//! 65535; rho follows the smallest smoothed round trip. Losses halve, and outside the Open state
+//! the window grows as Reno's.
 //!
-//! Two traits of Linux are kept: an ACK counts once however many segments it covers, and where rho²/w falls
-//! below 1/128 the growth is one segment per `cwnd` ACKs. Linux 2.6.22 differs in the grain of the round
-//! trip only (clock ticks, not microseconds).
+//! Two traits of Linux are kept: an ACK counts once however many segments it covers, and where
+//! rho²/w falls below 1/128 the growth is one segment per `cwnd` ACKs. Linux 2.6.22 differs in the
+//! grain of the round trip only (clock ticks, not microseconds).
 //!
 //! # References
 //! Caini, Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", 2004; Linux 6.12

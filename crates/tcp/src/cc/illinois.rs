@@ -1,26 +1,26 @@
 //! Illinois: loss decides when to turn, queueing delay by how much.
 //!
 //! # What it does
-//! Once a round it sets the additive increase α and the multiplicative decrease β from the round's mean
-//! queueing delay `da` and the largest one ever seen, `dm`:
+//! Once a round it sets the additive increase α and the multiplicative decrease β from the round's
+//! mean queueing delay `da` and the largest one ever seen, `dm`:
 //!
 //! ```text
 //! α = 10 for da ≤ dm/100,   then falling as k1/(k2 + da) to 0.3 at da = dm
 //! β = 1/8 for da ≤ dm/10,   1/2 for da ≥ 8dm/10,   a straight line between
 //! ```
 //!
-//! After a round with delay α returns to 10 only when `theta` rounds without delay have passed. A window
-//! under `win_thresh` and a timeout mean Reno's α = 1, β = 1/2.
+//! After a round with delay α returns to 10 only when `theta` rounds without delay have passed. A
+//! window under `win_thresh` and a timeout mean Reno's α = 1, β = 1/2.
 //!
-//! Dialect `linux-2.6.22` is the module of that version and the next, which took β for the share that a loss leaves: an
-//! eighth where the queue was short.
+//! Dialect `linux-2.6.22` is the module of that version and the next, which took β for the share
+//! that a loss leaves: an eighth where the queue was short.
 //!
 //! # Parameters
 //! `win_thresh`, `theta`: as in the kernel's module.
 //!
 //! # References
-//! Liu, Başar, Srikant, "TCP-Illinois: a loss and delay-based congestion control algorithm for high-speed
-//! networks", 2006; behaviour as in Linux 6.12.
+//! Liu, Başar, Srikant, "TCP-Illinois: a loss and delay-based congestion control algorithm for
+//! high-speed networks", 2006; behaviour as in Linux 6.12.
 
 use super::{AckSample, CaState, CongestionControl, Entry, Tp};
 use trammel_core::entry::{About, Kind, Param};

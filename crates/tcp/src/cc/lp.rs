@@ -1,16 +1,16 @@
 //! TCP-LP: Reno that yields to everyone, told by the one-way delay.
 //!
 //! # What it does
-//! Timestamps give the delay of the data path alone (up to an offset of the two clocks). When its smoothed
-//! value is more than 15 % of the way from the least to the largest, others are present: the window is
-//! halved and an inference phase of three round trips begins, without growth; a second sign within it means
-//! a window of one segment.
+//! Timestamps give the delay of the data path alone (up to an offset of the two clocks). When its
+//! smoothed value is more than 15 % of the way from the least to the largest, others are present:
+//! the window is halved and an inference phase of three round trips begins, without growth; a
+//! second sign within it means a window of one segment.
 //!
-//! The clocks are compared by the kernel's arithmetic in 32 bits, so that the peer's random timestamp offset
-//! matters as it does there. The smoothed delay is kept eightfold and thus loses its three highest bits:
-//! with seven offsets of eight it is always far below the least delay, and LP is Reno. With the others a
-//! delay that is not below the threshold counts as congestion, so also one that equals both the least and
-//! the largest.
+//! The clocks are compared by the kernel's arithmetic in 32 bits, so that the peer's random
+//! timestamp offset matters as it does there. The smoothed delay is kept eightfold and thus loses
+//! its three highest bits: with seven offsets of eight it is always far below the least delay, and
+//! LP is Reno. With the others a delay that is not below the threshold counts as congestion, so
+//! also one that equals both the least and the largest.
 //!
 //! # References
 //! Kuzmanovic, Knightly, "TCP-LP: low-priority service via end-point congestion control", 2006;

@@ -1,8 +1,9 @@
 //! Congestion controls: the trait, what its hooks are told, and one file a variant.
 //!
-//! The hooks have the kernel's names (`struct tcp_congestion_ops`), windows are whole segments and times
-//! whole microseconds, so that a reader can lay a variant beside its paper and beside Linux. A variant of
-//! another crate is made known with [`register`] and then works wherever a built-in one does.
+//! The hooks have the kernel's names (`struct tcp_congestion_ops`), windows are whole segments and
+//! times whole microseconds, so that a reader can lay a variant beside its paper and beside Linux.
+//! A variant of another crate is made known with [`register`] and then works wherever a built-in
+//! one does.
 
 use std::fmt::Debug;
 use trammel_core::entry::{About, Params};
@@ -68,7 +69,8 @@ pub struct RateSample {
     pub snd_interval_us: i64,
     /// The interval as the receiver saw it, µs.
     pub rcv_interval_us: i64,
-    /// Round trip of the last segment that was newly acknowledged or SACKed, µs; negative without one.
+    /// Round trip of the last segment that was newly acknowledged or SACKed, µs; negative without
+    /// one.
     pub rtt_us: i64,
     /// Segments newly marked lost by this ACK.
     pub losses: u32,

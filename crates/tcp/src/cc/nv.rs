@@ -1,7 +1,8 @@
 //! New Vegas: compares the window with what the rate and the smallest round trip need.
 //!
 //! # What it does
-//! About once a round, from the largest rate of the round (bytes in flight over the round trip of each ACK)
+//! About once a round, from the largest rate of the round (bytes in flight over the round trip of
+//! each ACK)
 //!
 //! ```text
 //! fit = max rate × min RTT / mss;   limit = fit + nv_pad
@@ -9,8 +10,9 @@
 //! cwnd ≤ limit − nv_pad_buffer:     growth is allowed, as Reno's (slower after timeouts)
 //! ```
 //!
-//! Verdicts wait for enough ACKs: 30 to leave the first slow start, 60 for a decrease, 20 for growth. The
-//! smallest round trip is one of the last five seconds or so: its window ends at random.
+//! Verdicts wait for enough ACKs: 30 to leave the first slow start, 60 for a decrease, 20 for
+//! growth. The smallest round trip is one of the last five seconds or so: its window ends at
+//! random.
 //!
 //! # Parameters
 //! As in the kernel's module.

@@ -1,8 +1,8 @@
 //! Reno: slow start and additive increase, multiplicative decrease.
 //!
 //! # What it does
-//! In slow start the window grows by a segment for each segment acknowledged; above `ssthresh` by one
-//! segment a window. A loss halves it.
+//! In slow start the window grows by a segment for each segment acknowledged; above `ssthresh` by
+//! one segment a window. A loss halves it.
 //!
 //! # References
 //! RFC 5681 §3.1; RFC 6582 for the recovery that `newreno` means.

@@ -1,8 +1,8 @@
 //! Scalable TCP: a fixed increase for each ACK, so that recovery takes the same rounds at any rate.
 //!
 //! # What it does
-//! Above `ssthresh` every ACK adds a hundredth of a segment; a loss takes an eighth of the window. Three
-//! laws go by the name:
+//! Above `ssthresh` every ACK adds a hundredth of a segment; a loss takes an eighth of the window.
+//! Three laws go by the name:
 //!
 //! ```text
 //! linux       cwnd + 1 per min(cwnd, 100) segments, the remainder kept   (Linux 6.12)
@@ -10,13 +10,13 @@
 //! kelly       cwnd + 0.01 per segment, the fraction part of the window   (the paper, ns-2 native)
 //! ```
 //!
-//! The first two are Reno below 100 or 50 segments; the third is slower than Reno there. In steady state
-//! under independent losses with probability q the third has the mean window a / (q ln(1/b)) with a = 0.01
-//! and b = 0.875.
+//! The first two are Reno below 100 or 50 segments; the third is slower than Reno there. In steady
+//! state under independent losses with probability q the third has the mean window a / (q ln(1/b))
+//! with a = 0.01 and b = 0.875.
 //!
 //! # References
-//! Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", 2003, §3; Linux 6.12
-//! `tcp_scalable`.
+//! Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", 2003, §3; Linux
+//! 6.12 `tcp_scalable`.
 
 use super::{CongestionControl, Entry, Tp};
 use trammel_core::entry::{About, Kind, Param};

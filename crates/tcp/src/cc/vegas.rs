@@ -1,8 +1,8 @@
 //! Vegas: keeps two to four segments queued, measured once a round by the round's smallest RTT.
 //!
 //! # What it does
-//! `base_rtt` is the smallest round trip seen since the last idle time, `rtt` the smallest of the round
-//! that just ended. Once a round, given three samples,
+//! `base_rtt` is the smallest round trip seen since the last idle time, `rtt` the smallest of the
+//! round that just ended. Once a round, given three samples,
 //!
 //! ```text
 //! target = cwnd · base_rtt / rtt          the window that would leave the queue empty
@@ -12,14 +12,15 @@
 //!                        diff < alpha  →  cwnd + 1
 //! ```
 //!
-//! Losses are answered as Reno does, and outside the Open state the window grows as Reno's. Linux doubles
-//! every round trip in slow start, not every other one as the paper does, and forgets `base_rtt` when the
-//! connection sends again after an idle time. It does not ask whether the flow uses its window.
+//! Losses are answered as Reno does, and outside the Open state the window grows as Reno's. Linux
+//! doubles every round trip in slow start, not every other one as the paper does, and forgets
+//! `base_rtt` when the connection sends again after an idle time. It does not ask whether the flow
+//! uses its window.
 //!
-//! Dialect `linux-2.6` is the module of Linux 2.6.22: the backlog is w · (1 − base_rtt/rtt) as in the paper,
-//! counted in half segments, where w is what was sent between the beginnings of the last two rounds and
-//! not the window; the window moves from that of the last round; the end of slow start sets `ssthresh`
-//! to 2, after which the ACK still adds its segment.
+//! Dialect `linux-2.6` is the module of Linux 2.6.22: the backlog is w · (1 − base_rtt/rtt) as in
+//! the paper, counted in half segments, where w is what was sent between the beginnings of the last
+//! two rounds and not the window; the window moves from that of the last round; the end of slow
+//! start sets `ssthresh` to 2, after which the ACK still adds its segment.
 //!
 //! # References
 //! Brakmo, Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", 1995;
@@ -36,7 +37,8 @@ pub static ENTRY: Entry = Entry {
         aliases: &[],
         summary: "holds a few segments in the queue by the round-trip time",
         references: &[
-            "Brakmo, Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global Internet",
+            "Brakmo, Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global \
+             Internet",
             "Linux 6.12 net/ipv4/tcp_vegas.c",
         ],
         params: &[

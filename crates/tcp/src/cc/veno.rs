@@ -2,12 +2,12 @@
 //!
 //! # What it does
 //! At each ACK the backlog is estimated in half segments, N = 2·cwnd − 2·cwnd·base_rtt/rtt. Below
-//! 2·beta = 6 the path is held for uncongested: the window grows by one segment a round and a loss, which
-//! is then random by assumption, takes a fifth of it. From 6 on it grows by one segment every other round
-//! and a loss takes half.
+//! 2·beta = 6 the path is held for uncongested: the window grows by one segment a round and a loss,
+//! which is then random by assumption, takes a fifth of it. From 6 on it grows by one segment every
+//! other round and a loss takes half.
 //!
-//! Linux keeps `base_rtt` since the last idle time and takes `rtt` from the newest sample, not from a
-//! round's minimum. Linux 2.6.22 ships the same law.
+//! Linux keeps `base_rtt` since the last idle time and takes `rtt` from the newest sample, not from
+//! a round's minimum. Linux 2.6.22 ships the same law.
 //!
 //! # References
 //! Fu, Liew, "TCP Veno: TCP Enhancement for Transmission Over Wireless Access Networks", 2003;
@@ -24,7 +24,8 @@ pub static ENTRY: Entry = Entry {
         aliases: &[],
         summary: "Reno that cuts less where the queue was short: for random loss",
         references: &[
-            "Fu, Liew 2003, TCP Veno: TCP Enhancement for Transmission Over Wireless Access Networks",
+            "Fu, Liew 2003, TCP Veno: TCP Enhancement for Transmission Over Wireless Access \
+             Networks",
             "Linux 6.12 net/ipv4/tcp_veno.c",
         ],
         params: &[],

@@ -1,24 +1,25 @@
 //! Westwood+: Reno that falls to the bandwidth-delay product it measured, not to half the window.
 //!
 //! # What it does
-//! Bytes acknowledged in a window of time (longer than a round trip and than 50 ms) over its length give a
-//! bandwidth sample; two cascaded filters smooth it:
+//! Bytes acknowledged in a window of time (longer than a round trip and than 50 ms) over its length
+//! give a bandwidth sample; two cascaded filters smooth it:
 //!
 //! ```text
 //! ns_est ← (7·ns_est + bytes/ticks) / 8        est ← (7·est + ns_est) / 8
 //! ```
 //!
-//! When a window reduction ends, and at a timeout, `ssthresh` is est · rtt_min / mss, at least 2; the end
-//! of a reduction sets the window to it too. The window grows as Reno's. A duplicate ACK counts a segment
-//! and the cumulative ACK that follows is relieved of what was counted. `rtt_min` starts anew after a
-//! timeout. Times are in clock ticks, round trips rounded up.
+//! When a window reduction ends, and at a timeout, `ssthresh` is est · rtt_min / mss, at least 2;
+//! the end of a reduction sets the window to it too. The window grows as Reno's. A duplicate ACK
+//! counts a segment and the cumulative ACK that follows is relieved of what was counted. `rtt_min`
+//! starts anew after a timeout. Times are in clock ticks, round trips rounded up.
 //!
-//! Dialect `linux-2.6` is the module of Linux 2.6.22: round trips are the smoothed ones, and a timeout takes
-//! half the window as Reno does (the module waited for an event that only F-RTO, off by default, sent).
+//! Dialect `linux-2.6` is the module of Linux 2.6.22: round trips are the smoothed ones, and a
+//! timeout takes half the window as Reno does (the module waited for an event that only F-RTO, off
+//! by default, sent).
 //!
 //! # References
-//! Mascolo et al., "TCP Westwood: Bandwidth Estimation for Enhanced Transport over Wireless Links", 2001;
-//! Grieco, Mascolo 2004 (Westwood+); Linux 6.12 `tcp_westwood`.
+//! Mascolo et al., "TCP Westwood: Bandwidth Estimation for Enhanced Transport over Wireless Links",
+//! 2001; Grieco, Mascolo 2004 (Westwood+); Linux 6.12 `tcp_westwood`.
 
 use super::{AckFlags, AckSample, CaEvent, CongestionControl, Entry, Tp};
 use trammel_core::entry::{About, Kind, Param};
@@ -31,7 +32,8 @@ pub static ENTRY: Entry = Entry {
         summary: "falls to the measured bandwidth times the smallest round trip",
         references: &[
             "Mascolo, Casetti, Gerla, Sanadidi, Wang 2001, TCP Westwood",
-            "Grieco, Mascolo 2004, Performance Evaluation and Comparison of Westwood+, New Reno and Vegas",
+            "Grieco, Mascolo 2004, Performance Evaluation and Comparison of Westwood+, New Reno \
+             and Vegas",
             "Linux 6.12 net/ipv4/tcp_westwood.c",
         ],
         params: &[Param {
@@ -39,7 +41,8 @@ pub static ENTRY: Entry = Entry {
             kind: Kind::Choice(&["linux", "linux-2.6"]),
             default: "linux",
             unit: "",
-            help: "Linux 6.12, or Linux 2.6.22 with smoothed round trips and Reno's answer to timeouts",
+            help: "Linux 6.12, or Linux 2.6.22 with smoothed round trips and Reno's answer to \
+                   timeouts",
         }],
     },
     build: |params| {

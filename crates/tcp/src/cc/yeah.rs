@@ -1,8 +1,8 @@
 //! YeAH: Scalable while the queue is short, Reno while it is not.
 //!
 //! # What it does
-//! Once a round it estimates its own packets in the queue, `Q = cwnd × (RTT − base)/RTT`, from the round's
-//! smallest round trip.
+//! Once a round it estimates its own packets in the queue, `Q = cwnd × (RTT − base)/RTT`, from the
+//! round's smallest round trip.
 //!
 //! ```text
 //! Q ≤ 80 and RTT − base ≤ base/8:  fast mode, one segment for 100 (or for a window) ACKed
@@ -11,13 +11,15 @@
 //! loss:  cwnd − min(max(Q, cwnd/8), cwnd/2);  by half after 16 rounds of slow mode
 //! ```
 //!
-//! Dialect `linux-2.6` is the module of Linux 2.6.22: the count of ACKed segments starts from 0 at each
-//! increase, and fast mode counts segments, slow mode ACKs.
+//! Dialect `linux-2.6` is the module of Linux 2.6.22: the count of ACKed segments starts from 0 at
+//! each increase, and fast mode counts segments, slow mode ACKs.
 //!
-//! The assumed window of a competing Reno flow (`reno_count`) keeps it from starving beside greedy flows.
+//! The assumed window of a competing Reno flow (`reno_count`) keeps it from starving beside greedy
+//! flows.
 //!
 //! # References
-//! Baiocchi, Castellani, Vacirca, "YeAH-TCP: yet another highspeed TCP", 2007; behaviour as in Linux 6.12.
+//! Baiocchi, Castellani, Vacirca, "YeAH-TCP: yet another highspeed TCP", 2007; behaviour as in
+//! Linux 6.12.
 
 use super::vegas::{NO_RTT, RttRound};
 use super::{AckSample, CaEvent, CaState, CongestionControl, Entry, Tp};

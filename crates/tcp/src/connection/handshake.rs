@@ -100,7 +100,8 @@ impl Connection {
         }
         if self.cc.needs_ecn() {
             //= rfc8257 §3.6
-            //# Hence, for DCTCP connections, the sender SHOULD set ECT for SYN, SYN-ACK, and RST packets.
+            //# Hence, for DCTCP connections, the sender SHOULD set ECT for SYN, SYN-ACK, and RST
+            //# packets.
             // A switch may drop all else above its threshold.
             segment.ecn = Ecn::Ect0;
         }
@@ -186,8 +187,8 @@ impl Connection {
             self.rtt.after_lost_syn(&self.stack);
         }
         //= rfc5681 §3.1
-        //# if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly transmitted
-        //# SYN MUST be one segment consisting of at most SMSS bytes.
+        //# if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
+        //# transmitted SYN MUST be one segment consisting of at most SMSS bytes.
         // Where the first one is what is answered, none was lost.
         if self.timers.retransmits > self.stack.spare_syns && echo != Some(first_ms) {
             self.tp.snd_cwnd = 1;

@@ -235,7 +235,8 @@ impl Connection {
             {
                 self.mark_lost(head);
                 //= rfc6582 §3.2
-                //# If this is a partial acknowledgement, […] retransmit the first unacknowledged segment.
+                //# If this is a partial acknowledgement, […] retransmit the first unacknowledged
+                //# segment.
                 self.output.first_lost_at_once |= self.stack.reduction == Reduction::Immediate;
             }
             return;

@@ -140,7 +140,8 @@ impl Connection {
     }
 
     //= rfc6582 §3.2
-    //# For the first partial ACK that arrives during fast recovery, also reset the retransmit timer.
+    //# For the first partial ACK that arrives during fast recovery, also reset the retransmit
+    //# timer.
     /// Whether a partial ACK came before, so that the timer runs on: a hole a round trip must not
     /// take longer than a timeout. Differs from Linux, which sets it anew for each of them.
     pub(super) fn timer_is_held(&self) -> bool {
@@ -193,8 +194,8 @@ impl Connection {
             self.tp.snd_ssthresh = self.cc.ssthresh(&mut self.tp);
             if by_rfc {
                 //= rfc5681 §3.1
-                //# the value of ssthresh MUST be set to no more than the value given in equation (4):
-                //# ssthresh = max (FlightSize / 2, 2*SMSS)
+                //# the value of ssthresh MUST be set to no more than the value given in equation
+                //# (4): ssthresh = max (FlightSize / 2, 2*SMSS)
                 let most = (self.tp.packets_out / 2).max(2);
                 self.tp.snd_ssthresh = self.tp.snd_ssthresh.min(most);
             }

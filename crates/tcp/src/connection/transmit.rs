@@ -98,7 +98,8 @@ impl Connection {
     fn reset(&self, now: Time, reset: Reset) -> Segment {
         let mut segment = Segment::reset(reset.seq, reset.ack);
         //= rfc7323 §5.2
-        //# If an <RST> is being generated because of a user abort, […] the Timestamps option SHOULD be included
+        //# If an <RST> is being generated because of a user abort, […] the Timestamps option SHOULD
+        //# be included
         if reset.is_ours && self.handshake.timestamps {
             segment.options.timestamps = true;
             segment.ts_val = self.timestamp(now);
@@ -183,8 +184,8 @@ impl Connection {
             return self.tp.mss;
         }
         //= rfc9293 §3.7.1
-        //# if there are any IP or TCP Options to be sent in a packet, then the sender must decrease the size
-        //# of the TCP data accordingly
+        //# if there are any IP or TCP Options to be sent in a packet, then the sender must decrease
+        //# the size of the TCP data accordingly
         let blocks = self.receiver.sack_count(self.sack_room(0)) as u32;
         self.tp.mss - SACK_OPTION_BYTES - SACK_BLOCK_BYTES * blocks
     }

@@ -1,12 +1,12 @@
 //! BBR's share beside loss-based flows: the inflight cap of two bandwidth-delay products decides.
 //!
 //! # What it does
-//! Beside loss-based flows the queue is full and BBRv1 is bound by its window cap, 2 × bandwidth × minimum RTT.
-//! It drains its own packets to measure that minimum, but not the others': N BBR flows see the p q packets of
-//! the loss-based flows and 4N of their own. Setting the cap equal to what BBR has in flight gives the
-//! loss-based share p = 1/2 - 1/(2X) - 4N/q for a queue of q packets, X times the bandwidth-delay product;
-//! where it is negative BBR takes all. Every 10 s BBR stops for q/C + 0.2 s + RTT to measure. The number of
-//! loss-based flows does not matter.
+//! Beside loss-based flows the queue is full and BBRv1 is bound by its window cap, 2 × bandwidth ×
+//! minimum RTT. It drains its own packets to measure that minimum, but not the others': N BBR flows
+//! see the p q packets of the loss-based flows and 4N of their own. Setting the cap equal to what
+//! BBR has in flight gives the loss-based share p = 1/2 - 1/(2X) - 4N/q for a queue of q packets, X
+//! times the bandwidth-delay product; where it is negative BBR takes all. Every 10 s BBR stops for
+//! q/C + 0.2 s + RTT to measure. The number of loss-based flows does not matter.
 //!
 //! # References
 //! Ware, Mukerjee, Seshan, Sherry 2019, §4, eqs 9 to 11.
@@ -21,7 +21,8 @@ pub static ENTRY: Entry = Entry {
         aliases: &["ware-2019"],
         summary: "BBRv1 beside Reno or CUBIC: the aggregate share of BBR",
         references: &[
-            "Ware, Mukerjee, Seshan, Sherry 2019, Modeling BBR's Interactions with Loss-Based Congestion Control",
+            "Ware, Mukerjee, Seshan, Sherry 2019, Modeling BBR's Interactions with Loss-Based \
+             Congestion Control",
         ],
         params: &[],
     },
@@ -29,7 +30,8 @@ pub static ENTRY: Entry = Entry {
         ("probe-rtt", "with the pauses of ProbeRTT (eq. 10)"),
         ("inflight-cap", "the inflight cap alone (eq. 9)"),
     ],
-    validity: "synchronised bbr flows beside reno or cubic flows of equal RTT, a tail-drop queue of 1 to 64 BDP, no random loss",
+    validity: "synchronised bbr flows beside reno or cubic flows of equal RTT, a tail-drop queue \
+               of 1 to 64 BDP, no random loss",
     predict: |question, dialect| {
         question.require_variants(&["bbr", "reno", "cubic"])?;
         question.forbid_loss()?;

@@ -1,9 +1,9 @@
 //! The null model: the link's capacity in max-min fair shares.
 //!
 //! # What it does
-//! Every flow gets an equal part of the link; a flow that its window limit holds below that leaves the rest to
-//! the others. It knows nothing of congestion control, queues or timeouts: what another model adds is its
-//! difference from this one.
+//! Every flow gets an equal part of the link; a flow that its window limit holds below that leaves
+//! the rest to the others. It knows nothing of congestion control, queues or timeouts: what another
+//! model adds is its difference from this one.
 //!
 //! # References
 //! Bertsekas, Gallager 1992, Data Networks, §6.5 for max-min fairness.

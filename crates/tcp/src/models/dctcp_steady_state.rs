@@ -1,13 +1,15 @@
 //! DCTCP's saw-tooth: N synchronised flows over a queue that marks above K packets.
 //!
 //! # What it does
-//! The windows grow until N W* = C·RTT + K and one round trip later the marks arrive, so the queue peaks at
-//! K + N. One round in each saw-tooth is marked; its fraction α solves α² (1 - α/4) = (2W*+1) / (W*+1)², about
-//! √(2/W*). A cut takes α/2 of W*+1: the queue swings by N (W*+1) α/2, about √(2N (C·RTT + K)) / 2 packets.
-//! Where it would swing below empty, the deficit of the straight saw-tooth is taken from the throughput.
+//! The windows grow until N W* = C·RTT + K and one round trip later the marks arrive, so the queue
+//! peaks at K + N. One round in each saw-tooth is marked; its fraction α solves α² (1 - α/4) =
+//! (2W*+1) / (W*+1)², about √(2/W*). A cut takes α/2 of W*+1: the queue swings by N (W*+1) α/2,
+//! about √(2N (C·RTT + K)) / 2 packets. Where it would swing below empty, the deficit of the
+//! straight saw-tooth is taken from the throughput.
 //!
 //! # References
-//! Alizadeh et al. 2010, §3.3, eqs 4 to 10; Alizadeh, Javanmard, Prabhakar 2011 for the loss of throughput.
+//! Alizadeh et al. 2010, §3.3, eqs 4 to 10; Alizadeh, Javanmard, Prabhakar 2011 for the loss of
+//! throughput.
 
 use super::{Answer, Entry, FlowAnswer};
 use trammel_core::entry::About;
@@ -20,12 +22,14 @@ pub static ENTRY: Entry = Entry {
         summary: "DCTCP flows alone: marked fraction, queue oscillation, throughput",
         references: &[
             "Alizadeh, Greenberg, Maltz, Padhye, et al. 2010, Data Center TCP (DCTCP), §3.3",
-            "Alizadeh, Javanmard, Prabhakar 2011, Analysis of DCTCP: Stability, Convergence, and Fairness",
+            "Alizadeh, Javanmard, Prabhakar 2011, Analysis of DCTCP: Stability, Convergence, and \
+             Fairness",
         ],
         params: &[],
     },
     dialects: &[],
-    validity: "synchronised dctcp flows of equal round-trip time over a queue that marks at a threshold",
+    validity: "synchronised dctcp flows of equal round-trip time over a queue that marks at a \
+               threshold",
     predict: |question, _| {
         question.require_variants(&["dctcp"])?;
         question.forbid_loss()?;

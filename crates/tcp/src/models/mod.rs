@@ -1,7 +1,8 @@
 //! Analytic models of TCP: what theory predicts for flows on a path. One file each.
 //!
-//! A model that does not apply to a [`Question`] answers with the reason, never with a number. Models are
-//! asked through [`Entry::answer`], which checks the question first, so that a model sees only sane ones.
+//! A model that does not apply to a [`Question`] answers with the reason, never with a number.
+//! Models are asked through [`Entry::answer`], which checks the question first, so that a model
+//! sees only sane ones.
 
 use crate::cc;
 use std::fmt::Debug;
@@ -288,7 +289,8 @@ impl Question {
         let (demand, link) = (total_pps * self.wire_bytes * 8.0 / 1e6, self.rate_bps / 1e6);
         if demand > link {
             return Err(format!(
-                "would exceed the link: the loss alone would allow {demand:.4} Mbit/s of {link:.4} Mbit/s"
+                "would exceed the link: the loss alone would allow {demand:.4} Mbit/s of {link:.4} \
+                 Mbit/s"
             ));
         }
         let flows = flows.iter().map(|(pps, window)| FlowAnswer {

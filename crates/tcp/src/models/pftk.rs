@@ -1,10 +1,11 @@
 //! PFTK: Reno's rate with timeouts and a limited window (Padhye, Firoiu, Towsley, Kurose).
 //!
 //! # What it does
-//! A renewal argument over rounds: losses are independent between rounds, and within a round everything
-//! after the first loss is lost too. A loss ends in a timeout with probability Q̂(p, w), and timeouts
-//! double up to 64 times the first. `full` is the paper's eq. 32, with the window limit; `approximate` its
-//! eq. 33. Both are send rates; the goodput shown is what is left after the losses.
+//! A renewal argument over rounds: losses are independent between rounds, and within a round
+//! everything after the first loss is lost too. A loss ends in a timeout with probability Q̂(p, w),
+//! and timeouts double up to 64 times the first. `full` is the paper's eq. 32, with the window
+//! limit; `approximate` its eq. 33. Both are send rates; the goodput shown is what is left after
+//! the losses.
 //!
 //! # References
 //! Padhye, Firoiu, Towsley, Kurose 1998, eqs 32 and 33.
@@ -19,7 +20,8 @@ pub static ENTRY: Entry = Entry {
         aliases: &["padhye-1998"],
         summary: "Reno under random loss with timeouts and a window limit",
         references: &[
-            "Padhye, Firoiu, Towsley, Kurose 1998, Modeling TCP Throughput: A Simple Model and its Empirical Validation",
+            "Padhye, Firoiu, Towsley, Kurose 1998, Modeling TCP Throughput: A Simple Model and its \
+             Empirical Validation",
         ],
         params: &[],
     },

@@ -1,8 +1,8 @@
 //! HighSpeed TCP's response function.
 //!
 //! # What it does
-//! Up to a window of 38 packets (loss 10⁻³) the response is Reno's, 1.2 / √p; above, it is a straight line
-//! in the log-log plane to 83,000 packets at 10⁻⁷: w = 0.12 / p^0.835.
+//! Up to a window of 38 packets (loss 10⁻³) the response is Reno's, 1.2 / √p; above, it is a
+//! straight line in the log-log plane to 83,000 packets at 10⁻⁷: w = 0.12 / p^0.835.
 //!
 //! # References
 //! RFC 3649 §5, eq. 1, tables 2 and 3.
@@ -20,7 +20,8 @@ pub static ENTRY: Entry = Entry {
         params: &[],
     },
     dialects: &[],
-    validity: "highspeed flows that random loss below 1 % limits, with an ACK for every packet counted",
+    validity: "highspeed flows that random loss below 1 % limits, with an ACK for every packet \
+               counted",
     predict: |question, _| {
         question.require_variants(&["highspeed"])?;
         let loss = question.require_loss()?;
@@ -32,8 +33,8 @@ pub static ENTRY: Entry = Entry {
 };
 
 //= rfc3649 §5
-//# In this proposal we restrict our attention to TCP performance in environments with packet loss rates
-//# of at most 10^-2
+//# In this proposal we restrict our attention to TCP performance in environments with packet loss
+//# rates of at most 10^-2
 const MAX_LOSS: f64 = 1e-2;
 /// Above this loss the response is Reno's: `Low_P`, where both give 38 packets.
 const LOW_P: f64 = 1e-3;

@@ -1,9 +1,9 @@
 //! CUBIC's response function with its Reno-friendly region.
 //!
 //! # What it does
-//! Between losses the window follows C (t - K)³ + W_max in *time*, so the mean window depends on the round
-//! trip: (C (3+β) / (4 (1-β)))^¼ (RTT/p)^¾, with C = 0.4 and β = 0.7. Where Reno would have a larger window,
-//! CUBIC takes Reno's: the response is the larger of the two.
+//! Between losses the window follows C (t - K)³ + W_max in *time*, so the mean window depends on
+//! the round trip: (C (3+β) / (4 (1-β)))^¼ (RTT/p)^¾, with C = 0.4 and β = 0.7. Where Reno would
+//! have a larger window, CUBIC takes Reno's: the response is the larger of the two.
 //!
 //! # References
 //! RFC 9438 §4.3 and §5.1, eqs 5 and 6; the tables are in RFC 8312 §5.1 too.

@@ -1,10 +1,11 @@
 //! Scalable TCP's response function: the window goes with one over the loss.
 //!
 //! # What it does
-//! Every ACK adds a = 0.01 packet, a loss takes b = 1/8 of the window. Between losses a window grows by a for
-//! each of 1/q packets, so the mean is inversely proportional to the loss; the constant depends on how losses
-//! fall: a / ln(1/(1-b)) = 0.07489 for the exact exponential growth and for independent losses alike,
-//! a (2-b) / (2b) = 0.075 for a straight saw-tooth, a / b = 0.08 in Kelly's fluid limit.
+//! Every ACK adds a = 0.01 packet, a loss takes b = 1/8 of the window. Between losses a window
+//! grows by a for each of 1/q packets, so the mean is inversely proportional to the loss; the
+//! constant depends on how losses fall: a / ln(1/(1-b)) = 0.07489 for the exact exponential growth
+//! and for independent losses alike, a (2-b) / (2b) = 0.075 for a straight saw-tooth, a / b = 0.08
+//! in Kelly's fluid limit.
 //!
 //! # References
 //! Kelly 2003, Scalable TCP, §2 and §3.
@@ -59,7 +60,8 @@ pub fn iid_constant() -> f64 {
 pub fn other_growth(flow: &FlowQuestion) -> Option<String> {
     let dialect = flow.word("dialect").filter(|dialect| *dialect != "kelly")?;
     Some(format!(
-        "the model adds 0.01 packet for every ACK; the flow's dialect `{dialect}` does not do so in small windows"
+        "the model adds 0.01 packet for every ACK; the flow's dialect `{dialect}` does not do so \
+         in small windows"
     ))
 }
 

@@ -1,9 +1,10 @@
 //! The square-root law: what periodic loss leaves of Reno.
 //!
 //! # What it does
-//! A loss every 1/p packets makes Reno's window a saw-tooth between W/2 and W whose area is 1/p packets:
-//! the mean window is C / √(b p), with b packets per ACK. C is √(3/2) for losses at even distances and
-//! 1.3098 for independent ones. Timeouts, window limits below the saw-tooth and the queue are left out.
+//! A loss every 1/p packets makes Reno's window a saw-tooth between W/2 and W whose area is 1/p
+//! packets: the mean window is C / √(b p), with b packets per ACK. C is √(3/2) for losses at even
+//! distances and 1.3098 for independent ones. Timeouts, window limits below the saw-tooth and the
+//! queue are left out.
 //!
 //! # References
 //! Mathis, Semke, Mahdavi, Ott 1997, §2; Ott, Kemperman, Mathis 1996 for independent losses.
@@ -18,8 +19,10 @@ pub static ENTRY: Entry = Entry {
         aliases: &["mathis-1997"],
         summary: "Reno under random loss: the window goes with the root of the loss",
         references: &[
-            "Mathis, Semke, Mahdavi, Ott 1997, The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm",
-            "Ott, Kemperman, Mathis 1996, The Stationary Behavior of Ideal TCP Congestion Avoidance",
+            "Mathis, Semke, Mahdavi, Ott 1997, The Macroscopic Behavior of the TCP Congestion \
+             Avoidance Algorithm",
+            "Ott, Kemperman, Mathis 1996, The Stationary Behavior of Ideal TCP Congestion \
+             Avoidance",
         ],
         params: &[],
     },
@@ -30,7 +33,8 @@ pub static ENTRY: Entry = Entry {
         ),
         ("random", "independent losses: the constant is 1.3098"),
     ],
-    validity: "Reno flows that random loss limits, with windows large enough to avoid timeouts (loss below 2 %)",
+    validity: "Reno flows that random loss limits, with windows large enough to avoid timeouts \
+               (loss below 2 %)",
     predict: |question, dialect| {
         question.require_variants(&["reno"])?;
         let loss = question.require_loss()?;

@@ -1,21 +1,24 @@
 //! Scalable TCP beside NewReno on one bottleneck, as printed in 2007 and corrected.
 //!
 //! # What it does
-//! One Scalable flow (a = 0.01 packet per ACK, a loss leaves b = 7/8) and one NewReno flow of equal round trip.
+//! One Scalable flow (a = 0.01 packet per ACK, a loss leaves b = 7/8) and one NewReno flow of equal
+//! round trip.
 //!
-//! `as-printed` gives the digits of Table 1 (eleven cells are cut, one is rounded). The text says that its
-//! shares come from the rates (8) and (11); they come from (17) to (19) with the peaks (6) and (9) instead:
-//! U_R = 7/8 W_R / (7/8 W_R + 15/16 W_S), W_S = a / (q (1-b)), W_R = √(8/(3q)). The 7/8 should be 3/4, since
-//! NewReno's saw-tooth runs from W/2 to W. Without random loss the paper's (20) and (21) are the same formula
-//! at q = 1.5e-7; link, round trip and the recursion (16) are not in them, and the same is done here.
+//! `as-printed` gives the digits of Table 1 (eleven cells are cut, one is rounded). The text says
+//! that its shares come from the rates (8) and (11); they come from (17) to (19) with the peaks (6)
+//! and (9) instead: U_R = 7/8 W_R / (7/8 W_R + 15/16 W_S), W_S = a / (q (1-b)), W_R = √(8/(3q)).
+//! The 7/8 should be 3/4, since NewReno's saw-tooth runs from W/2 to W. Without random loss the
+//! paper's (20) and (21) are the same formula at q = 1.5e-7; link, round trip and the recursion
+//! (16) are not in them, and the same is done here.
 //!
 //! `equations` takes (8) and (11) at their word: 0.075/q and √(3/(2q)) packets in a round trip.
 //!
-//! `corrected` uses the constants of independent losses, a / (q ln 1/b) and 1.3098 / √q. Where the link
-//! cannot carry their sum, or without random loss, both flows lose at each overflow of C = BDP + buffer packets:
-//! n rounds solve b W_S e^(a n) + W_R/2 + n = C, then W_S ← b W_S e^(a n), W_R ← W_R/2 + n. The answer is the
-//! mean of the complete cycles of the run, from equal halves. `corrected-fixed-point` is their limit:
-//! n = ln(1/b)/a = 13.35 rounds, W_R = 2n = 26.7 packets on any link.
+//! `corrected` uses the constants of independent losses, a / (q ln 1/b) and 1.3098 / √q. Where the
+//! link cannot carry their sum, or without random loss, both flows lose at each overflow of C =
+//! BDP + buffer packets: n rounds solve b W_S e^(a n) + W_R/2 + n = C, then W_S ← b W_S e^(a n),
+//! W_R ← W_R/2 + n. The answer is the mean of the complete cycles of the run, from equal halves.
+//! `corrected-fixed-point` is their limit: n = ln(1/b)/a = 13.35 rounds, W_R = 2n = 26.7 packets on
+//! any link.
 //!
 //! # References
 //! Tekala, Szabó 2007, eqs 5 to 21 and Table 1; Ott, Kemperman, Mathis 1996 for 1.3098.
@@ -33,7 +36,8 @@ pub static ENTRY: Entry = Entry {
         references: &[
             "Tekala, Szabó 2007, Modeling Scalable TCP friendliness to NewReno TCP",
             "Kelly 2003, Scalable TCP: Improving Performance in Highspeed Wide Area Networks",
-            "Ott, Kemperman, Mathis 1996, The Stationary Behavior of Ideal TCP Congestion Avoidance",
+            "Ott, Kemperman, Mathis 1996, The Stationary Behavior of Ideal TCP Congestion \
+             Avoidance",
         ],
         params: &[],
     },
@@ -165,7 +169,8 @@ fn as_printed(pair: &Pair) -> Answer {
     }
     Answer {
         notes: vec![
-            "losses by overflow: the paper's (20) and (21), which are its formula at q = 1.5e-7 whatever the link"
+            "losses by overflow: the paper's (20) and (21), which are its formula at q = 1.5e-7 \
+             whatever the link"
                 .to_owned(),
         ],
         ..pair.answer(printed_windows(PRINTED_OVERFLOW_LOSS), None, None)

@@ -1,13 +1,14 @@
 //! Vegas at rest: each flow keeps between alpha and beta packets in the queue.
 //!
 //! # What it does
-//! A flow at rest has q packets queued, alpha ≤ q ≤ beta. The queue of Σq packets drains at the link's rate C,
-//! so every flow waits D = Σq / C, gets q / D whatever its round trip, and holds the window rate × (RTT + D).
-//! `midpoint` takes q in the middle of the range, the other dialects its ends.
+//! A flow at rest has q packets queued, alpha ≤ q ≤ beta. The queue of Σq packets drains at the
+//! link's rate C, so every flow waits D = Σq / C, gets q / D whatever its round trip, and holds the
+//! window rate × (RTT + D). `midpoint` takes q in the middle of the range, the other dialects its
+//! ends.
 //!
-//! The true base round trip is taken as known. A flow that starts into a standing queue never sees it, takes
-//! the queue for distance and gets more than this. Linux multiplies the queue that it sees by RTT/baseRTT and
-//! so keeps fewer packets where the queue is long beside the path.
+//! The true base round trip is taken as known. A flow that starts into a standing queue never sees
+//! it, takes the queue for distance and gets more than this. Linux multiplies the queue that it
+//! sees by RTT/baseRTT and so keeps fewer packets where the queue is long beside the path.
 //!
 //! # References
 //! Brakmo, Peterson 1995; Mo, La, Anantharam, Walrand 1999, §III.
@@ -22,7 +23,8 @@ pub static ENTRY: Entry = Entry {
         aliases: &[],
         summary: "Vegas flows alone: alpha to beta packets queued each",
         references: &[
-            "Brakmo, Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global Internet",
+            "Brakmo, Peterson 1995, TCP Vegas: End to End Congestion Avoidance on a Global \
+             Internet",
             "Mo, La, Anantharam, Walrand 1999, Analysis and Comparison of TCP Reno and Vegas",
         ],
         params: &[],
@@ -38,7 +40,8 @@ pub static ENTRY: Entry = Entry {
             "beta packets queued by each flow: the longest queue",
         ),
     ],
-    validity: "vegas flows alone on a link whose queue holds beta packets of each, without random loss",
+    validity: "vegas flows alone on a link whose queue holds beta packets of each, without random \
+               loss",
     predict: |question, dialect| {
         question.require_variants(&["vegas"])?;
         question.forbid_loss()?;
@@ -52,7 +55,8 @@ pub static ENTRY: Entry = Entry {
         let longest: f64 = ranges.iter().map(|(_, beta)| beta).sum();
         if longest > question.buffer_pkts {
             return Err(format!(
-                "the flows want up to {longest} packets queued and the queue holds {}: losses decide",
+                "the flows want up to {longest} packets queued and the queue holds {}: losses \
+                 decide",
                 question.buffer_pkts
             ));
         }

@@ -1,7 +1,8 @@
 //! Largest value of a sliding window of rounds, from three samples.
 //!
-//! The best, second and third best value of successively later parts of the window are kept, so that when
-//! the best one grows old its successor is at hand (K. Nichols' estimator, as BBR uses it).
+//! The best, second and third best value of successively later parts of the window are kept, so
+//! that when the best one grows old its successor is at hand (K. Nichols' estimator, as BBR uses
+//! it).
 
 /// One value and the round in which it was seen.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,8 +1,9 @@
-//! BBR version 1: paces at the bottleneck's rate, holds about its bandwidth-delay product in flight.
+//! BBR version 1: paces at the bottleneck's rate, holds about its bandwidth-delay product in
+//! flight.
 //!
 //! # What it does
-//! It models the path by two measurements, the largest delivery rate of the last ten rounds (`bw`) and the
-//! smallest round trip of the last ten seconds (`min_rtt`), and sets
+//! It models the path by two measurements, the largest delivery rate of the last ten rounds (`bw`)
+//! and the smallest round trip of the last ten seconds (`min_rtt`), and sets
 //!
 //! ```text
 //! pacing rate = gain × bw × 0.99        cwnd = gain × bw × min_rtt + aggregation + 3 bursts
@@ -13,13 +14,13 @@
 //!     └──────────── pipe not yet known to be full ── PROBE_RTT ◀──┘ 10 s old ────┘
 //! ```
 //!
-//! PROBE_RTT holds four segments for 200 ms and a round. Losses matter in three places only: the first
-//! round of a recovery conserves packets, the gain of 5/4 ends early, and two intervals of like rate with
-//! more than a fifth lost reveal a policer, whose rate is then used for 48 rounds.
+//! PROBE_RTT holds four segments for 200 ms and a round. Losses matter in three places only: the
+//! first round of a recovery conserves packets, the gain of 5/4 ends early, and two intervals of
+//! like rate with more than a fifth lost reveal a policer, whose rate is then used for 48 rounds.
 //!
-//! Rates are segments per µs × 2²⁴ and gains are in 256ths, as in the kernel. The burst of the window's
-//! budget follows the kernel's `tso_segs_goal`, which looks at the pacing rate alone: a device without
-//! segmentation offload does not make it smaller.
+//! Rates are segments per µs × 2²⁴ and gains are in 256ths, as in the kernel. The burst of the
+//! window's budget follows the kernel's `tso_segs_goal`, which looks at the pacing rate alone: a
+//! device without segmentation offload does not make it smaller.
 //!
 //! # Parameters
 //! The kernel's constants, by the kernel's names without `bbr_`.

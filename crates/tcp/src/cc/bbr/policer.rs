@@ -1,8 +1,8 @@
 //! Detection of a policer: two intervals of like rate, both with heavy losses.
 //!
-//! An interval lasts 4 to 16 rounds and ends with a loss. Where at least a fifth of it was lost and its rate
-//! is within an eighth of the interval before, the mean of both is taken for the policer's rate and used
-//! for 48 rounds.
+//! An interval lasts 4 to 16 rounds and ends with a loss. Where at least a fifth of it was lost and
+//! its rate is within an eighth of the interval before, the mean of both is taken for the policer's
+//! rate and used for 48 rounds.
 
 use super::{BW_UNIT, GAIN_SCALE, RateSample, Tp, UNIT};
 
