@@ -1,7 +1,9 @@
-//! What is expected of results, and whether it came: `--expect 'throughput@64.of_line_percent >= 95'`.
+//! What is expected of results, and whether it came:
+//! `--expect 'throughput@64.of_line_percent >= 95'`.
 //!
-//! An expectation names a test, a column of its table and a bound, and perhaps a frame size; every row must keep it. A row
-//! without the number does not keep it: what was not found cannot be relied on.
+//! An expectation names a test, a column of its table and a bound, and perhaps a frame size; every
+//! row must keep it. A row without the number does not keep it: what was not found cannot be relied
+//! on.
 
 use anyhow::anyhow;
 use std::fmt;
@@ -54,7 +56,8 @@ impl FromStr for Expectation {
     fn from_str(text: &str) -> anyhow::Result<Expectation> {
         let unreadable = || {
             anyhow!(
-                "`{text}` expects nothing; write TEST.COLUMN and a bound, for example 'throughput.throughput_fps >= 1e6', or TEST@FRAME.COLUMN for one frame size"
+                "`{text}` expects nothing; write TEST.COLUMN and a bound, for example \
+                 'throughput.throughput_fps >= 1e6', or TEST@FRAME.COLUMN for one frame size"
             )
         };
         let split = |relation: &Relation| Some((*relation, text.split_once(relation.0)?));
@@ -102,8 +105,8 @@ impl Expectation {
     }
 }
 
-/// The table `verdicts`: a row for each number that something is expected of, and whether all of it was kept. Where a test has no
-/// result, a row says so.
+/// The table `verdicts`: a row for each number that something is expected of, and whether all of it
+/// was kept. Where a test has no result, a row says so.
 pub(super) fn verdicts(expectations: &[Expectation], tables: &[Table]) -> (Table, bool) {
     let mut verdicts = Table::with("verdicts", COLUMNS);
     let mut is_all = true;

@@ -1,4 +1,5 @@
-//! What a device did to frames besides losing them, said above all results: who loses nothing may still put frames out of order.
+//! What a device did to frames besides losing them, said above all results: who loses nothing may
+//! still put frames out of order.
 
 use trammel_stats::table::Table;
 

@@ -1,4 +1,5 @@
-//! A device's capacity over frame size, flows and routes, as `trammel place` reads it: the throughput of each traffic of a run.
+//! A device's capacity over frame size, flows and routes, as `trammel place` reads it: the
+//! throughput of each traffic of a run.
 
 use anyhow::{Context, anyhow};
 use std::path::PathBuf;
@@ -42,7 +43,8 @@ pub(super) fn profile(
         let is_found = row.text("verdict") == procedures::verdict(Verdict::Between);
         let Some((lower, upper)) = ends.filter(|_| is_found) else {
             return Err(anyhow!(
-                "frames of {frame_bytes} bytes, {}: {}; that is not the device's capacity; give a faster line (`--rate`) or a lower least load",
+                "frames of {frame_bytes} bytes, {}: {}; that is not the device's capacity; give a \
+                 faster line (`--rate`) or a lower least load",
                 traffic.stream(),
                 row.text("verdict")
             ));

@@ -1,4 +1,5 @@
-//! The report of a bench run: for each test the form that its text mandates, then what was offered and by whom.
+//! The report of a bench run: for each test the form that its text mandates, then what was offered
+//! and by whom.
 
 use super::{Job, text};
 use trammel_bench::frames::GAP_AND_PREAMBLE;
@@ -25,7 +26,10 @@ const THEORETICAL: usize = 6;
 pub(super) fn report(job: &Job, tables: &[Table], remarks: &[String], info: &RunInfo) -> Report {
     let mut notes = Vec::new();
     if job.is_quick {
-        notes.push(warning("Not compliant: this was a quick run, with shorter and fewer trials than the RFCs require."));
+        notes.push(warning(
+            "Not compliant: this was a quick run, with shorter and fewer trials \
+                            than the RFCs require.",
+        ));
     }
     if info.interrupted {
         notes.push(warning("Interrupted: the tables hold the finished trials."));
@@ -57,10 +61,17 @@ pub(super) fn report(job: &Job, tables: &[Table], remarks: &[String], info: &Run
         text: "Every offered load, in order.".to_owned(),
         blocks: vec![view(table, false)],
     }));
-    sections.extend(table_of("tester").map(|table| Section {
-        heading: "Tester".to_owned(),
-        text: "The tester measured on a wire, before the tests. Results above nine tenths of its ceiling are marked as limited by the tester, and so are results where the tester's own bursts may have caused the losses (columns `tester_…` of the trials).".to_owned(),
-        blocks: vec![view(table, true)],
+    sections.extend(table_of("tester").map(|table| {
+        Section {
+            heading: "Tester".to_owned(),
+            text:
+                "The tester measured on a wire, before the tests. Results above nine tenths of its \
+               ceiling are marked as limited by the tester, and so are results where the tester's \
+               own bursts may have caused the losses (columns `tester_…` of the \
+               trials)."
+                    .to_owned(),
+            blocks: vec![view(table, true)],
+        }
     }));
     let left_out = remarks.iter().filter(|remark| is_left_out(remark));
     let left_out: Vec<&str> = left_out.map(String::as_str).collect();
@@ -123,8 +134,9 @@ fn view(table: &Table, is_open: bool) -> Block {
 
 /// The statement of performance.
 //= rfc2544 §26.1
-//# The statement of performance MUST include a/ the measured maximum frame rate, b/ the size of the frame used, c/ the
-//# theoretical limit of the media for that frame size, and d/ the type of protocol used in the test.
+//# The statement of performance MUST include a/ the measured maximum frame rate, b/ the size of the
+//# frame used, c/ the theoretical limit of the media for that frame size, and d/ the type of
+//# protocol used in the test.
 fn answer(row: Row<'_>) -> Answer {
     let label = Label::of_engine(row.text("label"));
     let (frame, device) = (row.text("frame"), row.text("device"));
@@ -153,7 +165,8 @@ fn answer(row: Row<'_>) -> Answer {
         Some(most) if is(Verdict::Tester) => (
             format!("at least {most} frames/s"),
             format!(
-                "Limited by the tester: zero-loss throughput of {device} is at least {most} of the {of}."
+                "Limited by the tester: zero-loss throughput of {device} is at least {most} of the \
+                 {of}."
             ),
         ),
         Some(most) if is(Verdict::Unsteady) => {
@@ -162,7 +175,8 @@ fn answer(row: Row<'_>) -> Answer {
             (
                 format!("{low} to {high} frames/s"),
                 format!(
-                    "Unsteady: searches found a zero-loss throughput of {device} from {low} to {high} of the {of}; the median is {most}."
+                    "Unsteady: searches found a zero-loss throughput of {device} from {low} to \
+                     {high} of the {of}; the median is {most}."
                 ),
             )
         }
@@ -173,7 +187,8 @@ fn answer(row: Row<'_>) -> Answer {
         None if is(Verdict::Tester) => (
             String::new(),
             format!(
-                "Limited by the tester: it cannot offer the lowest load, of the {of}; {device} was not tested."
+                "Limited by the tester: it cannot offer the lowest load, of the {of}; {device} was \
+                 not tested."
             ),
         ),
         None => (
@@ -344,13 +359,14 @@ fn graph(
     figure
 }
 
-/// The rate of the media at each size between those of `points`, size and frames a second: what lies between two frames takes its time
-/// too, so that the rate is no straight line.
+/// The rate of the media at each size between those of `points`, size and frames a second: what
+/// lies between two frames takes its time too, so that the rate is no straight line.
 fn at_each_size(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut all = Vec::new();
     for pair in points.windows(2) {
         let [(from, fps), (to, last)] = [pair[0], pair[1]];
-        // Bytes a second, gaps and preambles among them; of one line they are the same at both ends.
+        // Bytes a second, gaps and preambles among them; of one line they are the same at both
+        // ends.
         let bytes_of = |size: f64, fps: f64| fps * (size + GAP_AND_PREAMBLE);
         let (low, high) = (bytes_of(from, fps), bytes_of(to, last));
         let mut size = from;
@@ -364,7 +380,8 @@ fn at_each_size(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     all
 }
 
-/// What a line is in the legend: of which device, of what traffic where it is not the usual, and what, where there are several.
+/// What a line is in the legend: of which device, of what traffic where it is not the usual, and
+/// what, where there are several.
 fn legend(key: &[String], what: Option<&str>) -> String {
     let (device, rest) = (&key[0], &key[2..]);
     let mut parts = vec![device.as_str()];

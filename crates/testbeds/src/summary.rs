@@ -1,8 +1,8 @@
-//! `summary`: every number of every test in a row of its own, as runs of other subjects have it, so that `trammel compare` sets
-//! the runs of a bench side by side.
+//! `summary`: every number of every test in a row of its own, as runs of other subjects have it, so
+//! that `trammel compare` sets the runs of a bench side by side.
 //!
-//! A number has an interval where its test tells one: Student's of repeats (`NAME_mean`, `NAME_sd` and `repeats`), and of a
-//! search the two ends that it found.
+//! A number has an interval where its test tells one: Student's of repeats (`NAME_mean`, `NAME_sd`
+//! and `repeats`), and of a search the two ends that it found.
 
 use trammel_bench::procedures::{Entry, SHARED, verdict};
 use trammel_bench::search::Verdict;

@@ -70,7 +70,8 @@ pub(super) fn parted(table: &Table) -> (String, Table) {
     (same, rest)
 }
 
-/// A table of few rows with a column for each, named by what tells the rows apart; another one as it is.
+/// A table of few rows with a column for each, named by what tells the rows apart; another one as
+/// it is.
 fn turned(table: &Table) -> Table {
     let is_name = |column: &&Column| NAMES.contains(&column.name.as_str());
     let names: Vec<&Column> = table.columns().iter().filter(is_name).collect();

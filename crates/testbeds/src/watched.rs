@@ -1,4 +1,5 @@
-//! A testbed that is watched: each trial moves the bar and is kept, and none begins once the user has interrupted.
+//! A testbed that is watched: each trial moves the bar and is kept, and none begins once the user
+//! has interrupted.
 
 use super::journal::Journal;
 use indicatif::ProgressBar;
@@ -66,7 +67,8 @@ impl Layer for Watched<'_> {
         Ok(observed)
     }
 
-    // What is done with several ports, or is no trial, is not kept: a run that goes on makes it again.
+    // What is done with several ports, or is no trial, is not kept: a run that goes on makes it
+    // again.
     fn on_offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
         self.watch(|bed| bed.offer_together(flows))
     }

@@ -1,9 +1,11 @@
-//! Who sends to whom in a trial: addresses of RFC 2544, appendix C.2.2, and RFC 5180, §8, on all devices alike.
+//! Who sends to whom in a trial: addresses of RFC 2544, appendix C.2.2, and RFC 5180, §8, on all
+//! devices alike.
 
 use trammel_bench::testbed::{Protocol, Traffic};
 use trammel_traffic::addresses::{Addresses, Side};
 
-/// Hosts of a network of 24 bits from node 2 on; two numbers without a common divisor, so that pairs of them differ.
+/// Hosts of a network of 24 bits from node 2 on; two numbers without a common divisor, so that
+/// pairs of them differ.
 const SOURCES: u32 = 253;
 const DESTINATIONS: u32 = 251;
 
@@ -15,8 +17,9 @@ pub(super) fn other(side: Side) -> Side {
     }
 }
 
-/// The sources and the destinations of `traffic` from one side of a device: flow `n` goes from the `n`th of the one to the `n`th
-/// of the other. Streams differ in hosts of one network at each side, and networks are behind the side to which frames go.
+/// The sources and the destinations of `traffic` from one side of a device: flow `n` goes from the
+/// `n`th of the one to the `n`th of the other. Streams differ in hosts of one network at each side,
+/// and networks are behind the side to which frames go.
 pub(super) fn nodes(from: Side, traffic: &Traffic) -> (Addresses, Addresses) {
     let is_ipv6 = traffic.protocol == Protocol::Ip6;
     let hosts = |side, most: u32| Addresses {

@@ -1,4 +1,5 @@
-//! Which device is built and tested between two interfaces: `--dut wire|kernel|bridge|FILE.click|"COMMAND"`.
+//! Which device is built and tested between two interfaces:
+//! `--dut wire|kernel|bridge|FILE.click|"COMMAND"`.
 
 use super::filters::Filters;
 use std::path::PathBuf;
@@ -44,7 +45,10 @@ impl FromStr for Dut {
         if let Some(number) = text.strip_prefix(FILTERED) {
             let filters = Filters::of(number).map(Dut::Filtered);
             return filters.ok_or_else(|| {
-                format!("`{text}`: RFC 2544 §11.4 has 1 or 25 filters; put others into your own configuration or command")
+                format!(
+                    "`{text}`: RFC 2544 §11.4 has 1 or 25 filters; put others into your own \
+                         configuration or command"
+                )
             });
         }
         match text {
@@ -56,7 +60,9 @@ impl FromStr for Dut {
             }
             file if is_click(file) => Ok(Dut::Click(file.into())),
             other => Err(format!(
-                "`{other}` is no device; give `wire`, `kernel`, `kernel:filters=25`, `bridge`, a file whose name ends with `.click`, or a command with `{{in}}` and `{{out}}` for the names of its interfaces"
+                "`{other}` is no device; give `wire`, `kernel`, `kernel:filters=25`, `bridge`, a \
+                 file whose name ends with `.click`, or a command with `{{in}}` and `{{out}}` for \
+                 the names of its interfaces"
             )),
         }
     }
@@ -79,8 +85,8 @@ impl Dut {
         }
     }
 
-    /// Whether the tester sends to the Ethernet address of a router; where it does not, to that of its own other port. Of
-    /// configurations and programs `is_bridged` says it.
+    /// Whether the tester sends to the Ethernet address of a router; where it does not, to that of
+    /// its own other port. Of configurations and programs `is_bridged` says it.
     pub fn is_routed(&self, is_bridged: bool) -> bool {
         match self {
             Dut::Wire | Dut::Bridge => false,
@@ -89,7 +95,8 @@ impl Dut {
         }
     }
 
-    /// The names of its interfaces, that which frames come in by first. The error is what a person is told.
+    /// The names of its interfaces, that which frames come in by first. The error is what a person
+    /// is told.
     pub fn interfaces(&self) -> Result<[String; 2], String> {
         match self {
             Dut::Click(file) => {
@@ -119,7 +126,8 @@ impl Dut {
     }
 }
 
-/// The first interface that a configuration takes frames from, and the first other one that it sends to.
+/// The first interface that a configuration takes frames from, and the first other one that it
+/// sends to.
 fn of_configuration(text: &str, name: &str) -> Result<[String; 2], String> {
     let options = lang::Options {
         classes: Some(&BuiltIn),
@@ -142,7 +150,8 @@ fn of_configuration(text: &str, name: &str) -> Result<[String; 2], String> {
     });
     pair.ok_or_else(|| {
         format!(
-            "{name}: the device is between two interfaces, and this one takes frames from {from:?} and sends to {to:?}; it needs a FromDevice on one interface and a ToDevice on another"
+            "{name}: the device is between two interfaces, and this one takes frames from {from:?} \
+             and sends to {to:?}; it needs a FromDevice on one interface and a ToDevice on another"
         )
     })
 }
@@ -185,7 +194,8 @@ mod tests {
     #[test]
     fn interfaces_of_a_configuration_are_those_of_its_elements() {
         let of = |text: &str| of_configuration(text, "x.click");
-        let two = "FromDevice(eth0, METHOD afxdp) -> Queue -> ToDevice(eth1); FromDevice(eth1) -> Queue -> ToDevice(eth0);";
+        let two = "FromDevice(eth0, METHOD afxdp) -> Queue -> ToDevice(eth1); FromDevice(eth1) -> \
+                   Queue -> ToDevice(eth0);";
         assert_eq!(of(two), Ok(["eth0".to_owned(), "eth1".to_owned()]));
         let one = of("FromDevice(eth0) -> Queue -> ToDevice(eth0);").unwrap_err();
         assert!(

@@ -37,9 +37,10 @@ impl Filters {
     //= rfc2544 §11.4
     //# The last filter SHOULD permit
     //# the forwarding of the test data stream.
-    // Differs from RFC 2544, §11.4.1, which has that one between the 12th and the 13th of the others, and counts the networks of the first three
-    // 100, 101 and 103 where it has 100 + n for the rest: all are 100 + n here. What is let through are the networks of the
-    // test frames, of which there may be many, and not one pair of addresses.
+    // Differs from RFC 2544, §11.4.1, which has that one between the 12th and the 13th of the
+    // others, and counts the networks of the first three 100, 101 and 103 where it has 100 + n for
+    // the rest: all are 100 + n here. What is let through are the networks of the test frames, of
+    // which there may be many, and not one pair of addresses.
     fn rules(self, interface: &str) -> String {
         let refused = match self {
             Filters::One => 0,

@@ -3,9 +3,9 @@
 //! ```text
 //! tester: test-in ═ in | the device | out ═ test-out :tester        wire: test-in ═ test-out
 //! ```
-//! The tester's interfaces are each in a namespace of their own, the device in a third one. None of them has a name that
-//! others could enter them by: descriptors hold them, so that they end with this process however it ends. Addresses are those
-//! of RFC 2544, appendix C.2.2, and RFC 5180, §8.
+//! The tester's interfaces are each in a namespace of their own, the device in a third one. None of
+//! them has a name that others could enter them by: descriptors hold them, so that they end with
+//! this process however it ends. Addresses are those of RFC 2544, appendix C.2.2, and RFC 5180, §8.
 
 use super::dut::Dut;
 use super::process::Process;
@@ -53,7 +53,8 @@ pub struct Wish {
     pub traffics: Vec<Traffic>,
     /// By what the tester's frames go.
     pub way: Way,
-    /// A configuration or a program forwards by Ethernet addresses, or not by any: the tester asks for no router.
+    /// A configuration or a program forwards by Ethernet addresses, or not by any: the tester asks
+    /// for no router.
     pub is_bridged: bool,
     /// This program.
     pub own: String,
@@ -137,7 +138,8 @@ impl Home {
         [of(0, Side::Input), of(1, Side::Output)]
     }
 
-    /// The namespaces of the tester's interfaces with their names, for those who put hosts in the tester's place.
+    /// The namespaces of the tester's interfaces with their names, for those who put hosts in the
+    /// tester's place.
     pub fn hosts(&self) -> [(Arc<Namespace>, &'static str); 2] {
         [0, 1].map(|at| (Arc::clone(&self.ends[at]), ENDS[at]))
     }

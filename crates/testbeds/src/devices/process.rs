@@ -1,10 +1,11 @@
-//! A program that is the device under test, or a host beside it: in its namespace, and gone with the bench, however that ends.
+//! A program that is the device under test, or a host beside it: in its namespace, and gone with
+//! the bench, however that ends.
 //!
-//! A shell stands between: it starts the program, and when the pipe to it closes it kills the process group that both are
-//! in. The kernel closes that pipe even where this process is killed.
+//! A shell stands between: it starts the program, and when the pipe to it closes it kills the
+//! process group that both are in. The kernel closes that pipe even where this process is killed.
 //!
-//! What a user gives as the device runs in the user's folder and environment; programs that we choose run isolated
-//! ([`trammel_io::program`]).
+//! What a user gives as the device runs in the user's folder and environment; programs that we
+//! choose run isolated ([`trammel_io::program`]).
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt;

@@ -26,7 +26,8 @@ impl Drop for Fetching {
     }
 }
 
-/// Fetches a file of `bytes` and throws it away, by a client that runs in `folder`; the seconds from the first word to the last byte.
+/// Fetches a file of `bytes` and throws it away, by a client that runs in `folder`; the seconds
+/// from the first word to the last byte.
 pub(super) fn fetch(
     path: &Path,
     protocol: Protocol,

@@ -24,7 +24,8 @@ impl Transferred {
     }
 }
 
-/// Transfers a file of `bytes` by `protocol` across `path`; ends with an error at once when `is_interrupted` says so.
+/// Transfers a file of `bytes` by `protocol` across `path`; ends with an error at once when
+/// `is_interrupted` says so.
 pub fn transfer(
     path: &Path,
     protocol: Protocol,

@@ -3,9 +3,9 @@
 //! ```text
 //! server ── device ── client       three namespaces, gone when the path is dropped
 //! ```
-//! Linguaglossa et al., §5.7: "show how fast a file transfer is". Of a real transfer, a real server, a real client and the
-//! kernel's TCP are at both ends. The file is sparse, so that no disk is read, and what comes is thrown away; the time is the
-//! client's own.
+//! Linguaglossa et al., §5.7: "show how fast a file transfer is". Of a real transfer, a real
+//! server, a real client and the kernel's TCP are at both ends. The file is sparse, so that no disk
+//! is read, and what comes is thrown away; the time is the client's own.
 
 mod client;
 mod download;

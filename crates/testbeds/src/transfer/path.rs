@@ -3,7 +3,8 @@
 //! ```text
 //! server 198.18.1.2 ──── in  device  out ──── 198.19.1.2 client
 //! ```
-//! The device is one that `trammel bench --dut` builds; the tester's interfaces become those of two hosts.
+//! The device is one that `trammel bench --dut` builds; the tester's interfaces become those of two
+//! hosts.
 
 use crate::devices::dut::Dut;
 use crate::devices::namespaces::{Home, Wish};
@@ -14,7 +15,8 @@ use std::time::{Duration, Instant};
 use trammel_io::netns::Namespace;
 use trammel_traffic::tester::port::Way;
 
-/// The hosts' addresses and the device's at each side, in the networks of RFC 2544 (appendix C.2.2).
+/// The hosts' addresses and the device's at each side, in the networks of RFC 2544 (appendix
+/// C.2.2).
 const SIDES: [(Ipv4Addr, Ipv4Addr); 2] = [
     (Ipv4Addr::new(198, 18, 1, 2), Ipv4Addr::new(198, 18, 1, 1)),
     (Ipv4Addr::new(198, 19, 1, 2), Ipv4Addr::new(198, 19, 1, 1)),
@@ -36,8 +38,8 @@ pub struct Path {
 }
 
 impl Path {
-    /// A path across `dut`, which forwards as a bridge does where `is_bridged` says so of a configuration or a program; `own` is
-    /// the `trammel` program, which runs configurations.
+    /// A path across `dut`, which forwards as a bridge does where `is_bridged` says so of a
+    /// configuration or a program; `own` is the `trammel` program, which runs configurations.
     pub fn new(dut: &Dut, is_bridged: bool, own: &str) -> anyhow::Result<Path> {
         let home = Home::build(&Wish {
             dut: dut.clone(),
@@ -72,8 +74,8 @@ impl Path {
         self.ends[1].run(action)
     }
 
-    /// Waits until the client reaches the server at `port`: both the server and the device have begun. `check` says why the
-    /// server never will.
+    /// Waits until the client reaches the server at `port`: both the server and the device have
+    /// begun. `check` says why the server never will.
     pub(super) fn await_port(
         &self,
         port: u16,
@@ -91,7 +93,8 @@ impl Path {
                 Ok(_) => return Ok(()),
                 Err(why) if begun.elapsed() > BEGIN => {
                     return Err(anyhow!(
-                        "the client does not reach the server at {at}: {why}; does the device forward between {} and {}?",
+                        "the client does not reach the server at {at}: {why}; does the device \
+                         forward between {} and {}?",
                         SIDES[0].0,
                         SIDES[1].0
                     ));
@@ -102,7 +105,8 @@ impl Path {
         }
     }
 
-    /// Segments that the server's host has sent again since the path is there (`RetransSegs`, RFC 4022).
+    /// Segments that the server's host has sent again since the path is there (`RetransSegs`, RFC
+    /// 4022).
     pub(super) fn retransmissions(&self) -> anyhow::Result<u64> {
         let read = || std::fs::read_to_string("/proc/thread-self/net/snmp");
         let text = self.at_server(read).context("`/proc/net/snmp`")?;

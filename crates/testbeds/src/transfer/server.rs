@@ -1,4 +1,5 @@
-//! Servers of files: what stands on the machine, with a configuration of its own in a folder of its own.
+//! Servers of files: what stands on the machine, with a configuration of its own in a folder of its
+//! own.
 
 use super::path::Path;
 use crate::devices::process::Process;
@@ -50,7 +51,8 @@ impl Protocol {
         format!("{}://{server}/{FILE}", self.name())
     }
 
-    /// Programs that serve it, the best first: name, arguments with `{folder}` and `{address}`, configuration.
+    /// Programs that serve it, the best first: name, arguments with `{folder}` and `{address}`,
+    /// configuration.
     fn programs(self) -> &'static [(&'static str, &'static [&'static str], &'static str)] {
         match self {
             Protocol::Ftp => &[("vsftpd", &["{folder}/conf"], VSFTPD)],
@@ -106,7 +108,8 @@ http {
 }
 ";
 
-/// A folder with the file that is transferred, of a name that nobody knows beforehand; gone when dropped.
+/// A folder with the file that is transferred, of a name that nobody knows beforehand; gone when
+/// dropped.
 #[derive(Debug)]
 pub(super) struct Content(TempDir);
 
@@ -121,7 +124,8 @@ impl Content {
             made.with_context(|| format!("no folder can be made in `{}`", place.display()))?;
         let folder = content.path();
         let of = || format!("`{}` cannot be made", folder.display());
-        // Servers read as somebody else, who may pass through this folder and neither list it nor write to it.
+        // Servers read as somebody else, who may pass through this folder and neither list it nor
+        // write to it.
         fs::set_permissions(folder, Permissions::from_mode(0o711)).with_context(of)?;
         for part in ["files", "empty"] {
             let part = folder.join(part);

@@ -1,4 +1,5 @@
-//! A program that is spoken to line by line. It ends with the bench: when its standard input closes, or by force.
+//! A program that is spoken to line by line. It ends with the bench: when its standard input
+//! closes, or by force.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -32,8 +33,8 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Starts `command`, a line for the shell, in a process group of its own: what the user sends to ours does not
-    /// reach it in the middle of a trial.
+    /// Starts `command`, a line for the shell, in a process group of its own: what the user sends
+    /// to ours does not reach it in the middle of a trial.
     pub(super) fn start(command: &str, interrupted: &Arc<AtomicBool>) -> Result<Program, Failure> {
         let mut child = Command::new(SHELL)
             .args(["-c", command])
