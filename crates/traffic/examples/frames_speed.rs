@@ -1,11 +1,14 @@
-//! How many packets a second leave by each mechanism: `cargo run --release -p trammel-traffic --example frames_speed`.
+//! How many packets a second leave by each mechanism: `cargo run --release -p trammel-traffic
+//! --example frames_speed`.
 //!
-//! A stream of 16-byte payloads, all of which are due at once, by the whole sender (plan, stamps, account), on one thread, for
-//! 0.3 s; five rounds of all rows in turn, of which the median is shown. With `real-time` as argument the thread runs before
-//! all of usual priority: on a machine that is busy with others the clock tells little otherwise. Over loopback, and over a veth pair between two
-//! namespaces that this program makes; on veth the sending thread also pays for what the peer does with a frame. Packets go to a socket
-//! that nobody reads, or to an Ethernet address of nobody's, so that the peer drops them at once. The last column is what the
-//! interface counted as sent, in packets of the stream: of segments, each super-packet counts as one there.
+//! A stream of 16-byte payloads, all of which are due at once, by the whole sender (plan, stamps,
+//! account), on one thread, for 0.3 s; five rounds of all rows in turn, of which the median is
+//! shown. With `real-time` as argument the thread runs before all of usual priority: on a machine
+//! that is busy with others the clock tells little otherwise. Over loopback, and over a veth pair
+//! between two namespaces that this program makes; on veth the sending thread also pays for what
+//! the peer does with a frame. Packets go to a socket that nobody reads, or to an Ethernet address
+//! of nobody's, so that the peer drops them at once. The last column is what the interface counted
+//! as sent, in packets of the stream: of segments, each super-packet counts as one there.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -61,7 +64,8 @@ struct Row {
     path: &'static str,
     mechanism: Mechanism,
     is_single: bool,
-    /// Packets, nanoseconds by the clock and of processor time, and packets of the interface, of each round.
+    /// Packets, nanoseconds by the clock and of processor time, and packets of the interface, of
+    /// each round.
     rounds: Vec<[f64; 4]>,
 }
 

@@ -1,8 +1,9 @@
-//! How fast a log is written, read and decoded, in memory: `cargo run --release -p trammel-traffic --example log_speed`.
+//! How fast a log is written, read and decoded, in memory: `cargo run --release -p trammel-traffic
+//! --example log_speed`.
 //!
-//! One flow of records in order every microsecond, with some jitter, and no losses. A number as argument says how many are
-//! decoded as they are made, in no log: memory does not grow with it. A file's name as second argument keeps the log, for
-//! `trammel decode`.
+//! One flow of records in order every microsecond, with some jitter, and no losses. A number as
+//! argument says how many are decoded as they are made, in no log: memory does not grow with it. A
+//! file's name as second argument keeps the log, for `trammel decode`.
 #![allow(clippy::print_stdout)]
 
 use std::time::Instant;

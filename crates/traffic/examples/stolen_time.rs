@@ -1,8 +1,9 @@
-//! How much of its time the machine takes from a program of highest priority that does nothing but ask the clock:
-//! `cargo run --release -p trammel-traffic --example stolen_time`.
+//! How much of its time the machine takes from a program of highest priority that does nothing but
+//! ask the clock: `cargo run --release -p trammel-traffic --example stolen_time`.
 //!
-//! What is due meanwhile is late, whoever sends it: where more than 0.1 % is taken in pieces of a microsecond and more, no
-//! sender's 99.9th percentile is below one. Needs the right to run before other programs.
+//! What is due meanwhile is late, whoever sends it: where more than 0.1 % is taken in pieces of a
+//! microsecond and more, no sender's 99.9th percentile is below one. Needs the right to run before
+//! other programs.
 
 #![allow(clippy::print_stdout, reason = "an example tells what it found")]
 

@@ -1,4 +1,5 @@
-//! Addresses of test frames: those of RFC 2544, appendix C.2.2, and RFC 5180, §8, at even distances.
+//! Addresses of test frames: those of RFC 2544, appendix C.2.2, and RFC 5180, §8, at even
+//! distances.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -10,7 +11,8 @@ pub const NETWORKS: u32 = 256;
 pub struct Addresses {
     /// The first.
     pub first: IpAddr,
-    /// From one to the next: 256 from an IPv4 network of 24 bits to the next, 2⁶⁴ between IPv6 networks of 64.
+    /// From one to the next: 256 from an IPv4 network of 24 bits to the next, 2⁶⁴ between IPv6
+    /// networks of 64.
     pub step: u128,
     /// How many, after which it begins again; at least 1.
     pub count: u32,
@@ -28,7 +30,8 @@ impl Addresses {
 
     /// Node 2 of `count` networks (1 to 256) of the device's input or output side.
     pub fn nodes(side: Side, is_ipv6: bool, count: u32) -> Addresses {
-        // Several networks are those from number 0 on; a single one is number 1, as in RFC 2544's examples.
+        // Several networks are those from number 0 on; a single one is number 1, as in RFC 2544's
+        // examples.
         let network = u16::from(count == 1);
         let (first, step) = if is_ipv6 {
             let subnet = if side == Side::Input { 0 } else { 0x8000 } | network;

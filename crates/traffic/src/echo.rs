@@ -6,9 +6,10 @@
 //!  │ type │ code │ checksum │ identifier │ sequence │ stamp │ zeroes…
 //!  └──────┴──────┴──────────┴────────────┴──────────┴───────┴─────────
 //! ```
-//! Identifier and sequence are the lowest 16 bits of the stamp's flow and place: by these, too, requests of others are told apart. A
-//! peer's kernel answers every request by itself, so a packet is counted where it is awaited: requests by a receiver, replies
-//! by a sender that measures round trips; never both.
+//! Identifier and sequence are the lowest 16 bits of the stamp's flow and place: by these, too,
+//! requests of others are told apart. A peer's kernel answers every request by itself, so a packet
+//! is counted where it is awaited: requests by a receiver, replies by a sender that measures round
+//! trips; never both.
 
 use crate::stamp::{STAMP_BYTES, Stamp};
 use trammel_packet::headers::checksum::checksum;
@@ -42,7 +43,8 @@ impl Echo {
     }
 }
 
-/// The head of a request whose data are a stamp and zeroes. The checksum of ICMPv6 is left to the kernel.
+/// The head of a request whose data are a stamp and zeroes. The checksum of ICMPv6 is left to the
+/// kernel.
 pub fn request(stamp: &Stamp, is_ipv6: bool) -> [u8; HEAD_BYTES] {
     let mut header = Icmp {
         kind: Echo::Request.kind(is_ipv6),
@@ -60,8 +62,8 @@ pub fn request(stamp: &Stamp, is_ipv6: bool) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// The stamp in what a raw socket took in, and the bytes of the payload that it begins; none where it is another message, or
-/// one that was changed on its way.
+/// The stamp in what a raw socket took in, and the bytes of the payload that it begins; none where
+/// it is another message, or one that was changed on its way.
 pub fn read(packet: &[u8], which: Echo, is_ipv6: bool) -> Option<(Stamp, usize)> {
     let header_bytes = if is_ipv6 {
         0

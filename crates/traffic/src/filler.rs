@@ -1,4 +1,5 @@
-//! What packets are filled with behind their heads: the same bytes in each, or the next piece of a file.
+//! What packets are filled with behind their heads: the same bytes in each, or the next piece of a
+//! file.
 
 /// Bytes of packets from their first on. Heads are written over the first of them.
 #[derive(Clone, Debug)]
@@ -7,8 +8,9 @@ pub struct Filler {
     pieces: Option<Pieces>,
 }
 
-/// A file that packets take their turn of: each goes on where the one before ended. The last piece of the file is followed by
-/// zeroes, and the next packet begins the file anew, as with ITGSend's `-Fp`.
+/// A file that packets take their turn of: each goes on where the one before ended. The last piece
+/// of the file is followed by zeroes, and the next packet begins the file anew, as with ITGSend's
+/// `-Fp`.
 #[derive(Clone, Debug)]
 struct Pieces {
     file: Vec<u8>,
@@ -27,7 +29,8 @@ impl Filler {
         }
     }
 
-    /// Each packet, of at most `most` bytes, carries the next piece of `file` behind its first `head` bytes.
+    /// Each packet, of at most `most` bytes, carries the next piece of `file` behind its first
+    /// `head` bytes.
     #[must_use]
     pub fn pieces(file: Vec<u8>, head: usize, most: usize) -> Filler {
         let pieces = (!file.is_empty()).then_some(Pieces { file, head, at: 0 });
@@ -55,7 +58,8 @@ impl Filler {
         if self.pieces.is_some() { 1 } else { usize::MAX }
     }
 
-    /// The bytes of the next packet, which has `length` of them, or of the next ones where they share theirs.
+    /// The bytes of the next packet, which has `length` of them, or of the next ones where they
+    /// share theirs.
     pub fn next(&mut self, length: usize) -> &[u8] {
         if let Some(pieces) = &mut self.pieces {
             let end = length.min(self.bytes.len());

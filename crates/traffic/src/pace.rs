@@ -1,11 +1,13 @@
 //! Waiting for an instant of the monotonic clock, and what day that is.
 //!
-//! A timer wakes late, by some ten microseconds. So a sender sleeps until shortly before a packet is due and then asks the clock
-//! until it is: that costs a part of a core and is exact to some ten nanoseconds, where the core is its own.
+//! A timer wakes late, by some ten microseconds. So a sender sleeps until shortly before a packet
+//! is due and then asks the clock until it is: that costs a part of a core and is exact to some ten
+//! nanoseconds, where the core is its own.
 //!
-//! Who does so before all other programs, and has gaps too short to sleep in, would keep them from running. Linux then takes 50 ms
-//! of each second from it, all at once, and so many packets are late. So such a sender gives the processor away by itself,
-//! in short pieces ([`Wait::Give`]): more packets are late, and none by more than a piece.
+//! Who does so before all other programs, and has gaps too short to sleep in, would keep them from
+//! running. Linux then takes 50 ms of each second from it, all at once, and so many packets are
+//! late. So such a sender gives the processor away by itself, in short pieces ([`Wait::Give`]):
+//! more packets are late, and none by more than a piece.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_io::clock::{monotonic_ns, sleep_until, wall_ns};
@@ -14,10 +16,11 @@ use trammel_io::clock::{monotonic_ns, sleep_until, wall_ns};
 const AHEAD_NS: i64 = 60_000;
 /// The longest sleep: so often is looked whether to stop.
 const SLICE_NS: i64 = 20_000_000;
-/// What is given away at once, in nanoseconds: shorter pieces are mostly the change from one program to the other.
+/// What is given away at once, in nanoseconds: shorter pieces are mostly the change from one
+/// program to the other.
 const PIECE_NS: i64 = 100_000;
-/// Of so much time one part is given away: an eighth. The kernel takes 5 % from who gives less, 50 ms at once, and does not count all
-/// that is given: 6 and 8 % were not enough, 10 % mostly was.
+/// Of so much time one part is given away: an eighth. The kernel takes 5 % from who gives less, 50
+/// ms at once, and does not count all that is given: 6 and 8 % were not enough, 10 % mostly was.
 const PART_OF: i64 = 8;
 /// Sleep that counts beforehand, in nanoseconds: what the kernel takes of a second.
 const MOST_CREDIT_NS: i64 = 50_000_000;
@@ -32,7 +35,8 @@ pub enum Wait {
     Spin,
     /// Sleeps all the time: late by what the timer is, and no load.
     Sleep,
-    /// Asks the clock for the last part and gives a share of the time away in short pieces: for who runs before all others.
+    /// Asks the clock for the last part and gives a share of the time away in short pieces: for who
+    /// runs before all others.
     Give,
 }
 
@@ -73,7 +77,8 @@ impl Pace {
         }
     }
 
-    /// Waits until [`monotonic_ns`] is at least `at_ns`, or `stop` is set; says what time it is then.
+    /// Waits until [`monotonic_ns`] is at least `at_ns`, or `stop` is set; says what time it is
+    /// then.
     pub fn until(&mut self, at_ns: i64, stop: &AtomicBool) -> i64 {
         if self.wait == Wait::Give {
             self.give();
@@ -99,7 +104,8 @@ impl Pace {
     }
 }
 
-/// The date of instants of the monotonic clock, as it was when this was made: setting the clock later changes nothing.
+/// The date of instants of the monotonic clock, as it was when this was made: setting the clock
+/// later changes nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Calendar {
     offset_ns: i64,
@@ -156,7 +162,8 @@ mod tests {
             pace.until(monotonic_ns(), &go_on);
             given += i64::from(pace.owed_ns < before);
         }
-        // Each piece is longer than it was to be, by what the timer is late, and that counts: there are as many as the machine has room for.
+        // Each piece is longer than it was to be, by what the timer is late, and that counts: there
+        // are as many as the machine has room for.
         let most = (monotonic_ns() - begun) / PART_OF / PIECE_NS;
         assert!((1..=most).contains(&given), "{given} of {most}");
         assert!(pace.owed_ns < 2 * PIECE_NS, "{}", pace.owed_ns);

@@ -16,7 +16,8 @@ pub enum Instants {
     DueSent,
     /// The sender's: when a packet was due and when it left, as the kernel tells it.
     DueLeft,
-    /// The receiver's: when a packet was sent, by the sender's clock, and when it came, by the receiver's.
+    /// The receiver's: when a packet was sent, by the sender's clock, and when it came, by the
+    /// receiver's.
     SentReceived,
     /// The sender's of a round trip: when a packet was sent and when its answer came, by one clock.
     SentReturned,

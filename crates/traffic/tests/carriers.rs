@@ -1,4 +1,5 @@
-//! Whatever carries a stream between two hosts, each packet is received and counted once, and is on the wire as it should be.
+//! Whatever carries a stream between two hosts, each packet is received and counted once, and is on
+//! the wire as it should be.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -67,7 +68,8 @@ impl Sink for Nothing {
     fn closed(&mut self, _: u32, _: Count, _: Option<Count>) {}
 }
 
-/// Two hosts and a wire, or `None` with the reason printed where the machine does not let us make them.
+/// Two hosts and a wire, or `None` with the reason printed where the machine does not let us make
+/// them.
 fn wire() -> Option<(Namespace, Namespace)> {
     let made = Namespace::new().and_then(|left| Ok((left, Namespace::new()?)));
     let (left, right) = match made {

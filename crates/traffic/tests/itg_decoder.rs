@@ -39,7 +39,8 @@ fn host(six: bool, port: u64) -> SocketAddr {
     )
 }
 
-/// A log of several flows with loss, in the order of receiving; unless it is orderly, with packets that come late or twice.
+/// A log of several flows with loss, in the order of receiving; unless it is orderly, with packets
+/// that come late or twice.
 fn log(seed: u64, is_orderly: bool) -> Vec<Line> {
     let mut rng = Rng::new(seed, "a log");
     let mut lines = Vec::new();

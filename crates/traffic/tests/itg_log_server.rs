@@ -41,7 +41,8 @@ fn beside_a_server(folder: &Path, quota: Quota, work: impl FnOnce(SocketAddr)) -
     said.into_inner().expect("nobody panics")
 }
 
-/// Writes so many records to a log of this name, and waits until the server is done with it; whether it took them.
+/// Writes so many records to a log of this name, and waits until the server is done with it;
+/// whether it took them.
 fn log(address: SocketAddr, name: &str, records: u32) -> bool {
     let mut control = TcpStream::connect(address).expect("it serves");
     let mut greeting = [0];

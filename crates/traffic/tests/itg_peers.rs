@@ -50,8 +50,8 @@ fn free_port() -> u16 {
         .port()
 }
 
-/// Waits until somebody has the port `port` of UDP and nothing waits there: ITGRecv says that a flow may start before its
-/// socket is there, and at a flow's end it leaves unread what waits.
+/// Waits until somebody has the port `port` of UDP and nothing waits there: ITGRecv says that a
+/// flow may start before its socket is there, and at a flow's end it leaves unread what waits.
 fn wait_for_port(port: u16) {
     let local = format!(":{port:04X}");
     let is_idle = |file: &str| {

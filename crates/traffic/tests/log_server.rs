@@ -1,4 +1,5 @@
-//! A log server over loopback: what writers send is kept, and who lies, stalls or disappears ends nothing but his own log.
+//! A log server over loopback: what writers send is kept, and who lies, stalls or disappears ends
+//! nothing but his own log.
 #![cfg(target_os = "linux")]
 
 use std::io::{self, Write};

@@ -1,5 +1,5 @@
-//! A receiver behind a translator of addresses comes to its sender: what is sent comes, and who lies, stalls or disappears
-//! ends nothing but his own.
+//! A receiver behind a translator of addresses comes to its sender: what is sent comes, and who
+//! lies, stalls or disappears ends nothing but his own.
 #![cfg(target_os = "linux")]
 
 use std::io::{Read, Write};
@@ -97,7 +97,8 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// Sends a stream to a receiver that has come: the packets that it received, and those of which it sent the stamp back.
+/// Sends a stream to a receiver that has come: the packets that it received, and those of which it
+/// sent the stamp back.
 fn send_one(session: &mut Session, stream: &Stream, stop: &AtomicBool) -> (u64, u64) {
     let fetched = Way::fetch(stream, wish(stream), Mechanism::Calls, session, stop);
     let (number, way) = fetched.expect("it makes the way");
@@ -131,7 +132,8 @@ fn send_one(session: &mut Session, stream: &Stream, stop: &AtomicBool) -> (u64, 
     (received, returned)
 }
 
-/// Runs `work` with a sender that waits, beside a receiver that comes to `at` of where that is; gives what it received.
+/// Runs `work` with a sender that waits, beside a receiver that comes to `at` of where that is;
+/// gives what it received.
 fn beside_a_visitor(
     (key, refused): (Option<&[u8]>, bool),
     at: impl FnOnce(SocketAddr) -> SocketAddr,
@@ -201,8 +203,9 @@ fn who_comes_without_the_key_is_told_and_comes_no_more() {
     }
 }
 
-/// A translator between a receiver at 127.0.0.1 and the sender at the same: the receiver knows it at 127.0.0.2, the sender sees
-/// a port of its own in place of the receiver's, and nothing comes through to a port that has not sent anything first.
+/// A translator between a receiver at 127.0.0.1 and the sender at the same: the receiver knows it
+/// at 127.0.0.2, the sender sees a port of its own in place of the receiver's, and nothing comes
+/// through to a port that has not sent anything first.
 fn translator<'scope>(
     sender: SocketAddr,
     scope: &'scope Scope<'scope, '_>,
@@ -253,7 +256,8 @@ fn copy(mut from: TcpStream, mut to: TcpStream, stop: &AtomicBool, mut see: impl
     let _ = to.shutdown(std::net::Shutdown::Write);
 }
 
-/// Datagrams from inside leave by a port of the translator's, and what comes back to that from where they went goes inside.
+/// Datagrams from inside leave by a port of the translator's, and what comes back to that from
+/// where they went goes inside.
 fn translate(inner: &UdpSocket, port: u16, stop: &AtomicBool) {
     let outer = UdpSocket::bind(("127.0.0.3", 0)).expect("loopback has it");
     outer.connect(("127.0.0.1", port)).expect("it is there");
@@ -308,7 +312,8 @@ fn who_comes_and_lies_stalls_or_leaves_is_not_waited_for() {
     let waiting = Waiting::open((Ipv4Addr::LOCALHOST, 0).into()).expect("loopback");
     let at = waiting.address();
     std::thread::scope(|scope| {
-        // Before any receiver: one is silent, one speaks something else, one is a sender, one is gone at once.
+        // Before any receiver: one is silent, one speaks something else, one is a sender, one is
+        // gone at once.
         let silent = TcpStream::connect(at).expect("it waits");
         let mut noise = TcpStream::connect(at).expect("it waits");
         noise.write_all(&[0xff; 64]).expect("it goes");
@@ -361,7 +366,8 @@ fn a_sender_that_lies_or_leaves_ends_only_its_own_flows() {
             greet::ask(&mut channel, None, greet::Opener::Them, &go_on).expect("it answers");
             channel
         };
-        // One leaves in the middle of its greeting, one with flows open to ports where nobody is, one speaks something else.
+        // One leaves in the middle of its greeting, one with flows open to ports where nobody is,
+        // one speaks something else.
         drop(listener.accept().expect("it comes"));
         let mut channel = greeted();
         for (protocol, is_taken) in [

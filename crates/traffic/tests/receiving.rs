@@ -1,4 +1,5 @@
-//! A receiver of slow connections, of more than it has room for, and of strangers that want its key.
+//! A receiver of slow connections, of more than it has room for, and of strangers that want its
+//! key.
 #![cfg(target_os = "linux")]
 
 use std::io::{Read, Write};
@@ -108,7 +109,8 @@ fn send_messages(to: SocketAddr, number: u32, count: u64, stop: &AtomicBool) -> 
     }
 }
 
-/// A relay of one connection to `to` that hands on `each` bytes every tenth of a second, so many times, and then hangs up.
+/// A relay of one connection to `to` that hands on `each` bytes every tenth of a second, so many
+/// times, and then hangs up.
 fn relay(to: SocketAddr, each: usize, times: usize) -> SocketAddr {
     let listener = TcpListener::bind(loopback()).expect("loopback has ports");
     let at = listener.local_addr().expect("it is bound");
@@ -206,7 +208,8 @@ fn what_there_was_no_room_for_is_told_of_the_flow_whose_it_is() {
     });
 }
 
-/// What an end that listens says to one that greets as if it held the key, and proves with nonsense or not at all.
+/// What an end that listens says to one that greets as if it held the key, and proves with nonsense
+/// or not at all.
 fn said_to_a_stranger(address: SocketAddr, begins: Option<Message>, proves: bool) -> Vec<Message> {
     let go_on = AtomicBool::new(false);
     let mut channel = Channel::new(TcpStream::connect(address).expect("it listens")).expect("open");

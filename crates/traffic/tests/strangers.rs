@@ -1,4 +1,5 @@
-//! Peers that greet as they should and then say anything, in any order: each role goes on serving others.
+//! Peers that greet as they should and then say anything, in any order: each role goes on serving
+//! others.
 #![cfg(target_os = "linux")]
 
 use std::io;

@@ -1,15 +1,16 @@
 //! Counter-Strike: a player's packets, at a constant rate.
 //!
 //! # What it does
-//! 24 packets a second (*observed* of D-ITG: a median gap of 41.8 ms). Of an active player sizes follow the quantiles
-//! *observed* over 90 s (2,137 packets of 21 to 64 bytes); of an inactive one they are 27 bytes five times of six.
+//! 24 packets a second (*observed* of D-ITG: a median gap of 41.8 ms). Of an active player sizes
+//! follow the quantiles *observed* over 90 s (2,137 packets of 21 to 64 bytes); of an inactive one
+//! they are 27 bytes five times of six.
 //!
 //! # Parameters
 //! `player`.
 //!
 //! # References
-//! D-ITG, `CSa` and `CSi`; Dainotti, Botta, Pescapé and Ventre, "Searching for Invariants in Network Games Traffic",
-//! 2006, which D-ITG names as the source of its model.
+//! D-ITG, `CSa` and `CSi`; Dainotti, Botta, Pescapé and Ventre, "Searching for Invariants in
+//! Network Games Traffic", 2006, which D-ITG names as the source of its model.
 
 use super::{D_ITG, Entry};
 use crate::sources::laws::Laws;
@@ -56,7 +57,8 @@ pub static ENTRY: Entry = Entry {
         summary: "a player of Counter-Strike, active or not",
         references: &[
             D_ITG,
-            "Dainotti, Botta, Pescapé and Ventre, Searching for Invariants in Network Games Traffic, 2006",
+            "Dainotti, Botta, Pescapé and Ventre, Searching for Invariants in Network Games \
+             Traffic, 2006",
         ],
         params: &[Param {
             name: "player",

@@ -1,8 +1,9 @@
 //! Data mining: many tiny and a few huge flows of a cluster for data mining.
 //!
 //! # What it does
-//! Flows come as a Poisson process (as the papers that use these sizes have it) and are sent over one line, one after
-//! the other. Sizes are *published*: the preset `data-mining` of the empirical distribution, read off the paper's figure.
+//! Flows come as a Poisson process (as the papers that use these sizes have it) and are sent over
+//! one line, one after the other. Sizes are *published*: the preset `data-mining` of the empirical
+//! distribution, read off the paper's figure.
 //!
 //! # Parameters
 //! `load`, `rate`, `segment`.
@@ -24,7 +25,8 @@ pub static ENTRY: Entry = Entry {
         aliases: &[],
         summary: "many tiny and a few huge flows of a data-mining cluster",
         references: &[
-            "Greenberg et al., VL2: A Scalable and Flexible Data Center Network, SIGCOMM 2009, figure 2",
+            "Greenberg et al., VL2: A Scalable and Flexible Data Center Network, SIGCOMM 2009, \
+             figure 2",
         ],
         params: &[LOAD, RATE, SEGMENT],
     },

@@ -1,9 +1,9 @@
 //! DNS: now and then a message.
 //!
 //! # What it does
-//! A Poisson process (*assumed*) of 0.84 messages a second (*observed* of D-ITG over 4 s). Sizes follow the deciles
-//! *observed* over 90 s, 103 to 316 bytes. Differs from D-ITG, whose gaps are nearly constant within a run and differ
-//! between seeds (1.19 s, 1.79 s).
+//! A Poisson process (*assumed*) of 0.84 messages a second (*observed* of D-ITG over 4 s). Sizes
+//! follow the deciles *observed* over 90 s, 103 to 316 bytes. Differs from D-ITG, whose gaps are
+//! nearly constant within a run and differ between seeds (1.19 s, 1.79 s).
 //!
 //! # Parameters
 //! `per-second`.

@@ -1,19 +1,21 @@
 //! HTTP page loads: a page, what it embeds, and time to read.
 //!
 //! # What it does
-//! What a server sends to one reader. A page begins with a main object; after the time to parse it come the embedded
-//! objects, one after the other; after the time to read, the next page. All numbers are *published*, the model of web
-//! browsing by which radio networks are evaluated: sizes truncated log-normal (main 100 B to 2 MB, embedded 50 B to
-//! 2 MB), the number of embedded objects Pareto cut off at 53, mean 5.64, parsing and reading exponential. The means
-//! that are published beside the parameters, 10,710 B and 7,758 B, are those of the laws before truncation but for
-//! the rounding of the parameters; as they are drawn the means are 11,053 B and 8,200 B. Pages have grown since: `scale` multiplies all sizes (*assumed*, 1).
+//! What a server sends to one reader. A page begins with a main object; after the time to parse it
+//! come the embedded objects, one after the other; after the time to read, the next page. All
+//! numbers are *published*, the model of web browsing by which radio networks are evaluated: sizes
+//! truncated log-normal (main 100 B to 2 MB, embedded 50 B to 2 MB), the number of embedded objects
+//! Pareto cut off at 53, mean 5.64, parsing and reading exponential. The means that are published
+//! beside the parameters, 10,710 B and 7,758 B, are those of the laws before truncation but for the
+//! rounding of the parameters; as they are drawn the means are 11,053 B and 8,200 B. Pages have
+//! grown since: `scale` multiplies all sizes (*assumed*, 1).
 //!
 //! # Parameters
 //! `reading`, `parsing`, `scale`, `rate`, `segment`.
 //!
 //! # References
-//! NGMN, "Radio Access Performance Evaluation Methodology", 2008, annex A.2.1; IEEE 802.16m-08/004r5, "Evaluation
-//! Methodology Document", 2009, §10.1, with the same numbers.
+//! NGMN, "Radio Access Performance Evaluation Methodology", 2008, annex A.2.1; IEEE
+//! 802.16m-08/004r5, "Evaluation Methodology Document", 2009, §10.1, with the same numbers.
 
 use super::Entry;
 use crate::moments::{Numeric, Predicted};
@@ -217,8 +219,9 @@ mod tests {
     #[test]
     fn the_means_before_truncation_are_the_published_ones() {
         let pages = Pages::of(&Params::defaults(&ENTRY.about)).unwrap();
-        // Of the laws before truncation; the parameters are published to three digits, and log-normal means
-        // multiply what is missing: half of 0.01 in each of main's is 1.2 %, and its printed mean is 2.9 % off.
+        // Of the laws before truncation; the parameters are published to three digits, and
+        // log-normal means multiply what is missing: half of 0.01 in each of main's is 1.2 %, and
+        // its printed mean is 2.9 % off.
         let (main, embedded) = (
             pages.main.law.mean().unwrap(),
             pages.embedded.law.mean().unwrap(),

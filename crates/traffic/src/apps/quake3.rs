@@ -1,9 +1,9 @@
 //! Quake III Arena: a player's packets.
 //!
 //! # What it does
-//! Gaps follow the quantiles *observed* of D-ITG over 90 s (12,927 packets, 143.6 a second; half of the gaps near
-//! 10.85 ms), sizes a normal law of the *observed* mean and deviation. D-ITG names Lang, Branch and Armitage 2004 as
-//! the source of its model; their parameters are not used here.
+//! Gaps follow the quantiles *observed* of D-ITG over 90 s (12,927 packets, 143.6 a second; half of
+//! the gaps near 10.85 ms), sizes a normal law of the *observed* mean and deviation. D-ITG names
+//! Lang, Branch and Armitage 2004 as the source of its model; their parameters are not used here.
 //!
 //! # Parameters
 //! None.

@@ -1,11 +1,11 @@
 //! Telnet: what a person types, in packets of few bytes with very uneven gaps.
 //!
 //! # What it does
-//! Gaps follow a truncated Pareto law: its shape, 0.95, is *published* (Paxson and Floyd 1995, upper tail of the gaps
-//! within connections), its smallest gap of 1.163 ms and the largest of 6.84 s are *fitted* to the gaps *observed* of
-//! D-ITG over 90 s, whose median is 2.40 ms, ninth decile 12.9 ms and longest 6.2 s. The mean rate is the *observed* 83
-//! packets a second, which is what a fast script types, not a person. Sizes: the *observed* 4 to 15 bytes, nine of ten
-//! of them 4.
+//! Gaps follow a truncated Pareto law: its shape, 0.95, is *published* (Paxson and Floyd 1995,
+//! upper tail of the gaps within connections), its smallest gap of 1.163 ms and the largest of 6.84
+//! s are *fitted* to the gaps *observed* of D-ITG over 90 s, whose median is 2.40 ms, ninth decile
+//! 12.9 ms and longest 6.2 s. The mean rate is the *observed* 83 packets a second, which is what a
+//! fast script types, not a person. Sizes: the *observed* 4 to 15 bytes, nine of ten of them 4.
 //!
 //! # Parameters
 //! None.

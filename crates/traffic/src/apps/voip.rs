@@ -1,20 +1,21 @@
 //! Voice over IP: packets at a codec's rate, silent where the speaker is.
 //!
 //! # What it does
-//! A packet of one size at each tick of the codec. Packets a second and bytes of voice are those of D-ITG's models
-//! (*observed*): its `g723.1` sends 30 bytes 26 times a second, where the codec itself (ITU-T G.723.1) makes 24 bytes
-//! every 30 ms at 6.3 kbit/s; and its `g729.3` sends 33 and not 33⅓ a second. RTP adds 12 bytes (RFC 3550), cRTP 2
-//! (RFC 2508).
+//! A packet of one size at each tick of the codec. Packets a second and bytes of voice are those of
+//! D-ITG's models (*observed*): its `g723.1` sends 30 bytes 26 times a second, where the codec
+//! itself (ITU-T G.723.1) makes 24 bytes every 30 ms at 6.3 kbit/s; and its `g729.3` sends 33 and
+//! not 33⅓ a second. RTP adds 12 bytes (RFC 3550), cRTP 2 (RFC 2508).
 //!
-//! With `silence-suppression`, talk spurts and silences follow one another, exponential with the means of ITU-T P.59
-//! (*published*: 1.004 s and 1.587 s), and no packet is sent in a silence. Differs from D-ITG 2.8.1, whose `-VAD`
-//! sends at the full rate packets that are a little smaller.
+//! With `silence-suppression`, talk spurts and silences follow one another, exponential with the
+//! means of ITU-T P.59 (*published*: 1.004 s and 1.587 s), and no packet is sent in a silence.
+//! Differs from D-ITG 2.8.1, whose `-VAD` sends at the full rate packets that are a little smaller.
 //!
 //! # Parameters
 //! `codec`, `header`, `silence-suppression`, `talk`, `silence`.
 //!
 //! # References
-//! ITU-T P.59, "Artificial conversational speech", 1993, table 1; RFC 3550; RFC 2508; D-ITG, `VoIP -x -h -VAD`.
+//! ITU-T P.59, "Artificial conversational speech", 1993, table 1; RFC 3550; RFC 2508; D-ITG,
+//! `VoIP -x -h -VAD`.
 
 use super::{D_ITG, Entry};
 use crate::sources::law;

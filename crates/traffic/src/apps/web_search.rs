@@ -1,8 +1,9 @@
 //! Web search: queries, messages and background flows of a search cluster.
 //!
 //! # What it does
-//! Flows come as a Poisson process (as the papers that use these sizes have it) and are sent over one line, one after
-//! the other. Sizes are *published*: the preset `web-search` of the empirical distribution, read off the paper's figure.
+//! Flows come as a Poisson process (as the papers that use these sizes have it) and are sent over
+//! one line, one after the other. Sizes are *published*: the preset `web-search` of the empirical
+//! distribution, read off the paper's figure.
 //!
 //! # Parameters
 //! `load`, `rate`, `segment`.

@@ -20,15 +20,16 @@ pub struct DelayReport {
     pub max_ns: i64,
     /// The standard deviation, of the population (divided by n, as D-ITG does).
     pub sd_ns: f64,
-    /// Quantiles, right to 0.1 % of their distance from 0; where the first delay is negative or above a second,
-    /// from that one.
+    /// Quantiles, right to 0.1 % of their distance from 0; where the first delay is negative or
+    /// above a second, from that one.
     pub quantiles: Quantiles,
-    /// Student's interval of the mean, in nanoseconds; intervals of the series are taken to be independent, and count by
-    /// their packets. `None` of fewer than two.
+    /// Student's interval of the mean, in nanoseconds; intervals of the series are taken to be
+    /// independent, and count by their packets. `None` of fewer than two.
     pub mean_interval_ns: Option<Interval>,
 }
 
-/// Packet delay variation (RFC 5481 §4.2): delays less the least. A clock's offset does not matter to it, its drift does.
+/// Packet delay variation (RFC 5481 §4.2): delays less the least. A clock's offset does not matter
+/// to it, its drift does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PdvReport {
     /// The mean.

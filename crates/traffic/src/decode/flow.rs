@@ -30,12 +30,13 @@ pub struct Summary {
     pub packet_rate_pps: Option<f64>,
     /// Further copies of packets that had come.
     pub duplicate_pkts: u64,
-    /// Packets whose numbers had left the window: lost, or a copy. They count in `pkts` and `bytes` only.
+    /// Packets whose numbers had left the window: lost, or a copy. They count in `pkts` and `bytes`
+    /// only.
     pub too_late_pkts: u64,
     /// `None` of no packets.
     pub delay: Option<DelayReport>,
-    /// The distribution of delay: nanoseconds, and the share of packets that does not exceed them, at most
-    /// [`MOST_CDF_POINTS`](super::MOST_CDF_POINTS); empty of no packets.
+    /// The distribution of delay: nanoseconds, and the share of packets that does not exceed them,
+    /// at most [`MOST_CDF_POINTS`](super::MOST_CDF_POINTS); empty of no packets.
     pub delay_cdf: Vec<(i64, f64)>,
     /// Variation about the least delay; `None` of no packets.
     pub pdv: Option<PdvReport>,

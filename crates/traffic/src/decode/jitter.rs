@@ -26,7 +26,8 @@ pub struct JitterReport {
 /// Delay variation between packets sent one after the other (RFC 5481, RFC 3393).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IpdvReport {
-    /// How many pairs were received; a pair whose earlier packet was settled when the later came is not counted.
+    /// How many pairs were received; a pair whose earlier packet was settled when the later came is
+    /// not counted.
     pub pairs: u64,
     /// The mean, near 0 where delay has no trend.
     pub mean_ns: f64,

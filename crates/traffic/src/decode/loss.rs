@@ -6,7 +6,8 @@ use super::window::Lost;
 /// What was lost (RFC 2680, with the window in place of the waiting time).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LossReport {
-    /// How many sequence numbers were expected: up to the greatest that came, or as many as were said to be sent.
+    /// How many sequence numbers were expected: up to the greatest that came, or as many as were
+    /// said to be sent.
     pub expected_pkts: u64,
     /// How many of them did not come.
     pub lost_pkts: u64,

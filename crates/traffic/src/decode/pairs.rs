@@ -1,8 +1,9 @@
 //! The clocks of pairs of hosts, from the one-way delays of all flows between them.
 //!
-//! A pair is two addresses, as flows are described; where both are the same host has one clock and there is nothing to
-//! estimate, and where one is not told there is no pair. Flows in the other direction, of any session, tell the offset
-//! apart from the least delay ([`Clock::of_both_ways`]): decode the logs of the receivers at both ends together.
+//! A pair is two addresses, as flows are described; where both are the same host has one clock and
+//! there is nothing to estimate, and where one is not told there is no pair. Flows in the other
+//! direction, of any session, tell the offset apart from the least delay ([`Clock::of_both_ways`]):
+//! decode the logs of the receivers at both ends together.
 
 use super::clock::{Clock, Envelope};
 use crate::log::Entry;
@@ -142,8 +143,8 @@ mod tests {
     const SECOND: i64 = 1_000_000_000;
     const START: i64 = 1_800_000_000 * SECOND;
 
-    /// The log of a receiver: packets every 10 ms for 100 s over a path of 2 ms and a queue of 1 ms in the mean; its clock
-    /// is ahead by `offset` and gains `drift`.
+    /// The log of a receiver: packets every 10 ms for 100 s over a path of 2 ms and a queue of 1 ms
+    /// in the mean; its clock is ahead by `offset` and gains `drift`.
     fn log(seed: u64, (from, to): (&str, &str), offset: f64, drift: f64) -> Vec<Entry> {
         let mut rng = Rng::new(seed, "a pair");
         let session = Session {
@@ -206,7 +207,8 @@ mod tests {
             let clock = report.clock.unwrap();
             let truth = offset + drift * (clock.at_ns - START) as f64;
             let bound = clock.offset_bound_ns.unwrap();
-            // Half the round trip is 2 ms and what the least of queues adds; times are off by 7 s times 20 ppm.
+            // Half the round trip is 2 ms and what the least of queues adds; times are off by 7 s
+            // times 20 ppm.
             assert!((1.9e6..2.2e6).contains(&bound), "{bound}");
             assert!((clock.offset_ns - truth).abs() < bound, "{clock:?} {truth}");
             assert!((clock.drift - drift).abs() < 2.0 * clock.drift_uncertainty.unwrap());

@@ -1,4 +1,5 @@
-//! Reordering after RFC 4737: the ratio (§4.1), extents (§4.2), late times (§4.3) and n-reordering (§5).
+//! Reordering after RFC 4737: the ratio (§4.1), extents (§4.2), late times (§4.3) and n-reordering
+//! (§5).
 
 use super::doubling::{Bucket, Doubling};
 use super::window::Behind;
@@ -11,7 +12,8 @@ pub const MOST_N: usize = 100;
 pub struct ReorderReport {
     /// Packets with Type-P-Reordered = TRUE (§3.3), duplicates left out.
     pub reordered_pkts: u64,
-    /// Type-P-Reordered-Ratio-Stream (§4.1): of the packets received, duplicates left out; 0 of none.
+    /// Type-P-Reordered-Ratio-Stream (§4.1): of the packets received, duplicates left out; 0 of
+    /// none.
     pub reordered_fraction: f64,
     /// The mean reordering extent in packets (§4.2); `None` where none was reordered.
     pub extent_mean_pkts: Option<f64>,
@@ -19,12 +21,13 @@ pub struct ReorderReport {
     pub extent_max_pkts: u64,
     /// Extents by length.
     pub extents: Vec<Bucket>,
-    /// The mean late time (§4.3): how long after the packet that its extent counts from a reordered one came.
+    /// The mean late time (§4.3): how long after the packet that its extent counts from a reordered
+    /// one came.
     pub late_mean_ns: Option<f64>,
     /// The greatest late time; `None` where none was reordered.
     pub late_max_ns: Option<i64>,
-    /// How many packets are n-reordered (§5.3), for n from 1 to the greatest there is, at most [`MOST_N`]. Here
-    /// duplicates are arrivals like others, as there.
+    /// How many packets are n-reordered (§5.3), for n from 1 to the greatest there is, at most
+    /// [`MOST_N`]. Here duplicates are arrivals like others, as there.
     pub n_reordered_pkts: Vec<u64>,
 }
 
@@ -55,8 +58,8 @@ impl Reorder {
     /// Takes in any arrival.
     pub(super) fn arrive(&mut self, sequence: u64) {
         //= rfc4737 §5.3
-        //# Received packet number i (n < i <= l), with source sequence number s[i], is n-reordered if and only if
-        //# for all j such that i-n <= j < i, s[j] > s[i].
+        //# Received packet number i (n < i <= l), with source sequence number s[i], is n-reordered
+        //# if and only if for all j such that i-n <= j < i, s[j] > s[i].
         let place = |back: u64| ((self.arrivals - back) % MOST_N as u64) as usize;
         let most = self.arrivals.min(MOST_N as u64);
         let earlier = (1..=most).take_while(|back| self.ring[place(*back)] > sequence);

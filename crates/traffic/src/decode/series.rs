@@ -1,12 +1,13 @@
 //! Rates, delay, jitter and loss interval by interval, on the axis of arrivals.
 //!
-//! An interval of several flows together is the mean over their *packets*, never a sum over flows. A loss lies in
-//! the interval in which its gap was seen to open.
+//! An interval of several flows together is the mean over their *packets*, never a sum over flows.
+//! A loss lies in the interval in which its gap was seen to open.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// An interval of a series. What an interval without packets cannot have is `None`; one without anything is left out.
+/// An interval of a series. What an interval without packets cannot have is `None`; one without
+/// anything is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntervalReport {
     /// When it begins, in nanoseconds since 1970.
@@ -78,8 +79,8 @@ impl Series {
         }
     }
 
-    /// Takes in a record, its delay where it is a first copy, and |D| where it has one before it. Says whether there
-    /// was room.
+    /// Takes in a record, its delay where it is a first copy, and |D| where it has one before it.
+    /// Says whether there was room.
     pub(super) fn arrive(
         &mut self,
         (axis, left): (Axis, &mut usize),

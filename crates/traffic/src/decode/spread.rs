@@ -1,8 +1,9 @@
-//! How signed times are spread: exact mean, least, greatest and deviation, quantiles to three digits.
+//! How signed times are spread: exact mean, least, greatest and deviation, quantiles to three
+//! digits.
 //!
-//! Quantiles come from two histograms, above and below a reference, so they are right to 0.1 % of their distance
-//! from it. The reference is 0, but where the first value is negative or above a second it is that value: then two
-//! clocks differ, and the digits belong to what varies.
+//! Quantiles come from two histograms, above and below a reference, so they are right to 0.1 % of
+//! their distance from it. The reference is 0, but where the first value is negative or above a
+//! second it is that value: then two clocks differ, and the digits belong to what varies.
 
 use trammel_stats::histogram::Histogram;
 use trammel_stats::stats::Moments;
@@ -46,7 +47,8 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// With quantiles to `digits` decimal digits; 125 KB at three, 16 KB at two, twice that with values on both sides.
+    /// With quantiles to `digits` decimal digits; 125 KB at three, 16 KB at two, twice that with
+    /// values on both sides.
     pub(super) fn new(digits: u8) -> Spread {
         Spread {
             digits,
@@ -115,8 +117,9 @@ impl Spread {
         }
     }
 
-    /// The cumulative distribution: values, and the share of all that does not exceed each; the last is the greatest and 1.
-    /// Of more points than [`MOST_CDF_POINTS`] those that are 1/200 apart, and 9 of each decade of the last 1/200.
+    /// The cumulative distribution: values, and the share of all that does not exceed each; the
+    /// last is the greatest and 1. Of more points than [`MOST_CDF_POINTS`] those that are 1/200
+    /// apart, and 9 of each decade of the last 1/200.
     pub(super) fn cdf(&self) -> Vec<(i64, f64)> {
         let (Some(reference), true) = (self.reference, self.count() > 0) else {
             return Vec::new();
@@ -133,7 +136,8 @@ impl Spread {
             .flat_map(Histogram::cdf_points)
             .map(|(distance, nearer)| (at(-i128::from(distance)), nearer))
             .collect();
-        // What is further below is less: of the share that is nearer, the rest and this bucket do not exceed it.
+        // What is further below is less: of the share that is nearer, the rest and this bucket do
+        // not exceed it.
         let mut nearer = 0.0;
         for point in &mut points {
             let up_to = point.1;
@@ -189,7 +193,8 @@ fn thinned(points: Vec<(i64, f64)>) -> Vec<(i64, f64)> {
     if points.len() <= MOST_CDF_POINTS {
         return points;
     }
-    // 200 steps, and 9 for each of the six decades that a histogram of a billion packets can tell apart behind them.
+    // 200 steps, and 9 for each of the six decades that a histogram of a billion packets can tell
+    // apart behind them.
     let step = |share: f64| {
         let rest = ((1.0 - share) * EVEN).clamp(1e-6, 1.0);
         (share * EVEN).floor() + (-rest.log10() * A_DECADE).floor()
@@ -284,7 +289,8 @@ mod tests {
             prop_assert_eq!(cdf.last(), Some(&(*sorted.last().unwrap(), 1.0)));
             prop_assert!(cdf.is_sorted_by(|a, b| a.0 <= b.0 && a.1 < b.1), "{:?}", cdf);
             for (ns, share) in &cdf {
-                // A bucket's end may be 0.1 % further from the reference than its values: both sides are looked at.
+                // A bucket's end may be 0.1 % further from the reference than its values: both
+                // sides are looked at.
                 let room = ((*ns - spread.reference.unwrap()).abs() / 500 + 1).min(4_000_000);
                 let count = |limit: i64| values.iter().filter(|v| **v <= limit).count() as f64 / n;
                 prop_assert!(count(ns - room) <= share + 1e-9 && *share <= count(ns + room) + 1e-9,

@@ -1,12 +1,13 @@
 //! What a packet's sequence number says of it: new, reordered, a copy, or too late to tell.
 //!
-//! One ring holds the delays of the last `window` sequence numbers; older ones are *settled*: what has not
-//! come by then is lost, and what comes still is [too late](Arrival::TooLate), so that memory does not grow with
-//! the flow. That is RFC 4737's waiting time dT in packets instead of seconds.
+//! One ring holds the delays of the last `window` sequence numbers; older ones are *settled*: what
+//! has not come by then is lost, and what comes still is [too late](Arrival::TooLate), so that
+//! memory does not grow with the flow. That is RFC 4737's waiting time dT in packets instead of
+//! seconds.
 //!
-//! For the extent of a reordered packet (RFC 4737 §4.2.3) the earliest packet with a greater number is needed. It
-//! arrived as a *discontinuity*, beyond the number expected next; those within the window are kept, and as each
-//! opened the gap before it, they tell of a loss when it began.
+//! For the extent of a reordered packet (RFC 4737 §4.2.3) the earliest packet with a greater number
+//! is needed. It arrived as a *discontinuity*, beyond the number expected next; those within the
+//! window are kept, and as each opened the gap before it, they tell of a loss when it began.
 
 use std::collections::VecDeque;
 
@@ -75,8 +76,8 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// For `window` numbers, rounded up to a power of two from 2 to 2²⁰. Unless the flow is seen `from_zero`, numbers
-    /// before the least that comes within the window are not missed.
+    /// For `window` numbers, rounded up to a power of two from 2 to 2²⁰. Unless the flow is seen
+    /// `from_zero`, numbers before the least that comes within the window are not missed.
     pub(super) fn new(window: usize, from_zero: bool) -> Window {
         Window {
             ring: vec![MISSING; window.clamp(2, 1 << 20).next_power_of_two()],
@@ -196,7 +197,8 @@ impl Window {
         }
     }
 
-    /// When the gap at the lowest number opened; what is lost behind the last packet, when that came.
+    /// When the gap at the lowest number opened; what is lost behind the last packet, when that
+    /// came.
     fn gap_opened_ns(&self) -> i64 {
         self.discontinuities
             .front()
@@ -317,7 +319,8 @@ mod tests {
     }
 
     proptest! {
-        /// Written from the text: §3.3 NextExp, §4.2.3 the smallest j with s[j] > s[i], duplicates removed.
+        /// Written from the text: §3.3 NextExp, §4.2.3 the smallest j with s[j] > s[i], duplicates
+        /// removed.
         #[test]
         fn agrees_with_the_definitions(
             sequences in prop::collection::vec(0..40_u64, 0..60),
@@ -346,7 +349,8 @@ mod tests {
             prop_assert_eq!(run(64, from_zero, &sequences), (extents, duplicates, 0, missing));
         }
 
-        /// However small the window: every packet is one of the kinds, and every number came or was lost.
+        /// However small the window: every packet is one of the kinds, and every number came or was
+        /// lost.
         #[test]
         fn nothing_is_counted_twice_or_not_at_all(
             sequences in prop::collection::vec(0..200_u64, 1..100),

@@ -224,8 +224,8 @@ mod tests {
         came.collect()
     }
 
-    /// As ITGSend 2.8.1 sends it, by what was caught of `-Fp FILE` with `-p 0`, `1` and `2`, over UDP and TCP: the file begins behind
-    /// the head, and goes on from packet to packet.
+    /// As ITGSend 2.8.1 sends it, by what was caught of `-Fp FILE` with `-p 0`, `1` and `2`, over
+    /// UDP and TCP: the file begins behind the head, and goes on from packet to packet.
     #[test]
     fn a_file_of_payloads_begins_behind_the_head_and_goes_on() {
         for (metadata, head) in [

@@ -1,10 +1,12 @@
 //! D-ITG's logs as they are read, line by line, and the way between their lines and our entries.
 //!
-//! A log is recognised by its content ([`Form::of`]). A record that cannot be read is left out and told; the next one is
-//! tried, as all of a binary log have one length and those of a text log a line each.
+//! A log is recognised by its content ([`Form::of`]). A record that cannot be read is left out and
+//! told; the next one is tried, as all of a binary log have one length and those of a text log a
+//! line each.
 //!
-//! A D-ITG log tells neither its date nor the protocol, and its flows are told apart by number *and* ends, as several
-//! senders have a flow 1: ours get the number if it is free, else the next one above all others.
+//! A D-ITG log tells neither its date nor the protocol, and its flows are told apart by number
+//! *and* ends, as several senders have a flow 1: ours get the number if it is free, else the next
+//! one above all others.
 
 use super::binary_log::{self, Order, RECORD};
 use super::line::{Days, Error, Line};
@@ -30,7 +32,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form of a log that begins with `head`, of [`HEAD`] bytes unless it is shorter; none if it is no log of D-ITG's.
+    /// The form of a log that begins with `head`, of [`HEAD`] bytes unless it is shorter; none if
+    /// it is no log of D-ITG's.
     #[must_use]
     pub fn of(head: &[u8]) -> Option<Form> {
         if head.trim_ascii_start().starts_with(b"Flow>") {
@@ -43,7 +46,8 @@ impl Form {
     }
 }
 
-/// The lines of a log. An error of a record is followed by the next one; an error of reading is the last item.
+/// The lines of a log. An error of a record is followed by the next one; an error of reading is the
+/// last item.
 #[derive(Debug)]
 pub struct Lines<R> {
     from: R,
@@ -152,8 +156,8 @@ impl Entries {
         }
     }
 
-    /// Gives the entries of a line: its flow's where it is new, and its record. Says whether the record fits: numbers of
-    /// flows and bytes are of 24 bits in ours.
+    /// Gives the entries of a line: its flow's where it is new, and its record. Says whether the
+    /// record fits: numbers of flows and bytes are of 24 bits in ours.
     pub fn line(&mut self, line: &Line, give: &mut dyn FnMut(Entry)) -> bool {
         let Some(mut record) = self.days.record(line) else {
             return false;
@@ -189,14 +193,16 @@ impl Entries {
     }
 }
 
-/// Makes lines of entries: flows get their number plus one, as D-ITG's begin with 1, and 0.0.0.0 where no end is told.
+/// Makes lines of entries: flows get their number plus one, as D-ITG's begin with 1, and 0.0.0.0
+/// where no end is told.
 #[derive(Debug, Default)]
 pub struct Away {
     ends: BTreeMap<u32, (SocketAddr, SocketAddr)>,
 }
 
 impl Away {
-    /// The line of an entry, if it is a record. An error tells of a sequence number that D-ITG's 32 bits cannot hold.
+    /// The line of an entry, if it is a record. An error tells of a sequence number that D-ITG's 32
+    /// bits cannot hold.
     pub fn entry(&mut self, entry: &Entry) -> Result<Option<Line>, u64> {
         let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         match entry {

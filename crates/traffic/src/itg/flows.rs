@@ -1,8 +1,9 @@
 //! The D-ITG flows that packets of one port may belong to, and how their packets are read.
 //!
-//! A flow is known by its sender's address and the number in the head of each payload; packets without a head (`-p 2`) belong to
-//! the only flow of their sender. Messages of TCP tell their length, but for `-p 2`, where nothing tells one from the next: what is
-//! read at a time counts as a packet.
+//! A flow is known by its sender's address and the number in the head of each payload; packets
+//! without a head (`-p 2`) belong to the only flow of their sender. Messages of TCP tell their
+//! length, but for `-p 2`, where nothing tells one from the next: what is read at a time counts as
+//! a packet.
 
 use super::command::Metadata;
 use super::framing::Framing;
@@ -31,8 +32,8 @@ pub struct Known {
     pub logs: Vec<Arc<BinaryLog>>,
     /// Packets without a number that came.
     pub came: u64,
-    /// Of ICMP, the type of its messages: that of the first, since the channel does not tell it. So the replies to them are not taken
-    /// for packets where a host sends to itself.
+    /// Of ICMP, the type of its messages: that of the first, since the channel does not tell it. So
+    /// the replies to them are not taken for packets where a host sends to itself.
     pub icmp_type: Option<u8>,
 }
 
@@ -86,7 +87,8 @@ impl Flows {
         (known.metadata == Metadata::None).then_some(*flow)
     }
 
-    /// What the payload of a packet tells, which came as a datagram or as a message of ICMP of a type.
+    /// What the payload of a packet tells, which came as a datagram or as a message of ICMP of a
+    /// type.
     fn payload(
         &self,
         payload: &[u8],

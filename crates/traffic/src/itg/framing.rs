@@ -28,8 +28,8 @@ impl Framing {
         self.head.len() >= whole
     }
 
-    /// The head of the next whole message of `left`, which loses what was read; `metadata` tells what the payloads of a flow
-    /// begin with, if it is one.
+    /// The head of the next whole message of `left`, which loses what was read; `metadata` tells
+    /// what the payloads of a flow begin with, if it is one.
     pub fn next(
         &mut self,
         left: &mut &[u8],

@@ -4,9 +4,10 @@
 //! IPv4 │ type │ 0 │ checksum │ 0 0 0 0 │ payload…
 //! IPv6 │ type │ 0 │ checksum │ payload…
 //! ```
-//! The type is `-T ICMP`'s, 8 without one, in IPv6 as well, where 8 is unassigned (an echo request is 128 there, RFC 4443 §4.1). The channel
-//! does not tell it, and ITGRecv takes all types for its flows; so it counts the replies too where a host sends to itself.
-//! `-m rttm` is not to be had: ITGSend then sends payloads without any header, which come to nobody.
+//! The type is `-T ICMP`'s, 8 without one, in IPv6 as well, where 8 is unassigned (an echo request
+//! is 128 there, RFC 4443 §4.1). The channel does not tell it, and ITGRecv takes all types for its
+//! flows; so it counts the replies too where a host sends to itself. `-m rttm` is not to be had:
+//! ITGSend then sends payloads without any header, which come to nobody.
 
 use super::command::{Command, Metadata};
 use super::flow::bounds;
@@ -72,8 +73,8 @@ impl icmp::Form for Form {
     }
 }
 
-/// The type and the payload of what a raw socket took in, where it can be a message of D-ITG. The checksum is not looked at: ITGSend's over an
-/// odd number of bytes is one too large at times.
+/// The type and the payload of what a raw socket took in, where it can be a message of D-ITG. The
+/// checksum is not looked at: ITGSend's over an odd number of bytes is one too large at times.
 #[must_use]
 pub fn read(packet: &[u8], is_ipv6: bool) -> Option<(u8, &[u8])> {
     let message = if is_ipv6 {
@@ -95,7 +96,8 @@ mod tests {
     use proptest::prelude::*;
     use trammel_packet::headers::checksum::checksum;
 
-    /// What a raw socket takes in of a packet that is the second of flow 1, sent at 82,054.062969 s of the day.
+    /// What a raw socket takes in of a packet that is the second of flow 1, sent at 82,054.062969 s
+    /// of the day.
     fn packet(metadata: Metadata, bytes: u32, kind: u8, is_ipv6: bool) -> Vec<u8> {
         let command = Command {
             protocol: Protocol::Icmp,

@@ -1,11 +1,13 @@
 //! What one record of a D-ITG log tells, and how it becomes a [`Record`].
 //!
-//! D-ITG writes no date: only the time of the day, in UTC, to the microsecond. The reader of a log gives the day on which it
-//! begins, and [`Days`] unwraps midnight: an instant more than half a day before the one in front of it is of the next day, one
-//! more than half a day after it of the day before. A log with a gap of half a day or more is therefore misread, and nothing in it
-//! could tell.
+//! D-ITG writes no date: only the time of the day, in UTC, to the microsecond. The reader of a log
+//! gives the day on which it begins, and [`Days`] unwraps midnight: an instant more than half a day
+//! before the one in front of it is of the next day, one more than half a day after it of the day
+//! before. A log with a gap of half a day or more is therefore misread, and nothing in it could
+//! tell.
 //!
-//! D-ITG numbers packets from 1, ours from 0. With `-p 2` it writes the number 0 for all, which stays 0.
+//! D-ITG numbers packets from 1, ours from 0. With `-p 2` it writes the number 0 for all, which
+//! stays 0.
 
 use crate::record::{MOST_BYTES, MOST_FLOWS, Record};
 use std::net::SocketAddr;
@@ -40,7 +42,8 @@ pub struct Line {
 pub enum Error {
     /// A field is not what it should be.
     #[error(
-        "record {record}: {field} is `{found}`, not {wants}; the log is damaged or not from D-ITG 2.8.1"
+        "record {record}: {field} is `{found}`, not {wants}; the log is damaged or not from D-ITG \
+         2.8.1"
     )]
     Field {
         /// Which record, from 1.
@@ -80,7 +83,8 @@ pub struct Days {
 }
 
 impl Days {
-    /// For a log that begins on the day whose midnight (UTC) is `midnight_ns` nanoseconds after 1970.
+    /// For a log that begins on the day whose midnight (UTC) is `midnight_ns` nanoseconds
+    /// after 1970.
     #[must_use]
     pub fn new(midnight_ns: i64) -> Days {
         Days {
@@ -89,7 +93,8 @@ impl Days {
         }
     }
 
-    /// The record of a line; lines are to come in the order of the log. None if a number is too large for a record.
+    /// The record of a line; lines are to come in the order of the log. None if a number is too
+    /// large for a record.
     pub fn record(&mut self, line: &Line) -> Option<Record> {
         if let Some(last) = self.last_us {
             self.midnight_ns = self.midnight_ns.checked_add(turn(last, line.received_us))?;
@@ -113,7 +118,8 @@ impl Days {
     }
 }
 
-/// By how many nanoseconds the day changes from one time of the day to one that is less than half a day away.
+/// By how many nanoseconds the day changes from one time of the day to one that is less than half a
+/// day away.
 fn turn(from_us: u64, to_us: u64) -> i64 {
     if from_us > to_us.saturating_add(DAY_US / 2) {
         DAY_NS
@@ -125,7 +131,8 @@ fn turn(from_us: u64, to_us: u64) -> i64 {
 }
 
 impl Line {
-    /// A record as D-ITG writes it: times are cut to microseconds, and the date is lost. None if its number is too large for it.
+    /// A record as D-ITG writes it: times are cut to microseconds, and the date is lost. None if
+    /// its number is too large for it.
     #[must_use]
     pub fn new(record: &Record, from: SocketAddr, to: SocketAddr) -> Option<Line> {
         let of_day = |ns: i64| (ns.rem_euclid(DAY_NS) / 1000).unsigned_abs();

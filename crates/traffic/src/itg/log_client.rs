@@ -39,7 +39,8 @@ pub(super) struct LogClient {
 }
 
 impl LogClient {
-    /// Asks the server at the first of `servers` that answers for a log of this name, whose records go `batch` at a time.
+    /// Asks the server at the first of `servers` that answers for a log of this name, whose records
+    /// go `batch` at a time.
     pub(super) fn open(
         servers: &[SocketAddr],
         protocol: Protocol,

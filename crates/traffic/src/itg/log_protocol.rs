@@ -1,11 +1,13 @@
-//! What is said to ITGLog, D-ITG's log server: a request over TCP port 9001, then records over UDP or TCP.
+//! What is said to ITGLog, D-ITG's log server: a request over TCP port 9001, then records over UDP
+//! or TCP.
 //!
 //! ```text
 //! server    1          port (u32)                                  closes
 //! client      request              records, over UDP or TCP …  end
 //! ```
-//! A request is of 204 bytes: 2 (UDP) or 1 (TCP), three bytes of what was in memory, and the log's name in [`LOG_NAME`] bytes. Records
-//! go to the port that was answered, many at a time. The end is of as many bytes and begins `00 01`. Numbers are big-endian.
+//! A request is of 204 bytes: 2 (UDP) or 1 (TCP), three bytes of what was in memory, and the log's
+//! name in [`LOG_NAME`] bytes. Records go to the port that was answered, many at a time. The end is
+//! of as many bytes and begins `00 01`. Numbers are big-endian.
 //!
 //! | bytes of a record | what |
 //! | --- | --- |
@@ -177,7 +179,8 @@ mod tests {
         crate::itg::text_log::write(&line, &mut text);
         assert_eq!(
             text.split_whitespace().collect::<Vec<_>>().join(" "),
-            "Flow>0001 Seq> 1 Src> 127.0.0.1/60689 Dest> 127.0.0.1/10001 txTime>23:4:54.291702 rxTime>23:4:54.291916 Size> 100"
+            "Flow>0001 Seq> 1 Src> 127.0.0.1/60689 Dest> 127.0.0.1/10001 txTime>23:4:54.291702 \
+             rxTime>23:4:54.291916 Size> 100"
         );
         let mut out = Vec::new();
         write(&line, &mut out);

@@ -1,8 +1,9 @@
 //! A log server that ITGSend and ITGRecv can log to: many logs at once, each a file of a folder.
 //!
-//! Differs from ITGLog: a file that is there is left alone, and the log gets a number after its name; records are taken of the host
-//! that asked only; a log whose name a host has open already gets the records of both; of a name only its last part counts; the port for
-//! the records is any that is free, not one of 9003 to 10003.
+//! Differs from ITGLog: a file that is there is left alone, and the log gets a number after its
+//! name; records are taken of the host that asked only; a log whose name a host has open already
+//! gets the records of both; of a name only its last part counts; the port for the records is any
+//! that is free, not one of 9003 to 10003.
 
 use super::log_file::BinaryLog;
 use super::log_protocol::{GREETING, RECORD, REQUEST, Request, read};
@@ -40,8 +41,8 @@ pub struct LogServer {
 }
 
 impl LogServer {
-    /// A server that listens at `address`, whose port 0 leaves the number to the system, and keeps logs in `folder`, as many bytes as
-    /// `quota` has.
+    /// A server that listens at `address`, whose port 0 leaves the number to the system, and keeps
+    /// logs in `folder`, as many bytes as `quota` has.
     ///
     /// # Errors
     /// If the port cannot be had.
@@ -92,7 +93,8 @@ impl LogServer {
         Ok(log)
     }
 
-    /// Serves a client to its end, and gives what is to be said of its log; none where it asked for none.
+    /// Serves a client to its end, and gives what is to be said of its log; none where it asked for
+    /// none.
     fn serve(&self, mut control: TcpStream, stop: &AtomicBool) -> Result<Option<String>, String> {
         let told = |why: io::Error| why.to_string();
         control.set_read_timeout(Some(LOOK)).map_err(told)?;

@@ -1,17 +1,21 @@
-//! What a program with libITG tells a sender that waits for it (`ITGSend -Q`), and what it hears, in datagrams of UDP port 8998.
+//! What a program with libITG tells a sender that waits for it (`ITGSend -Q`), and what it hears,
+//! in datagrams of UDP port 8998.
 //!
-//! An order is the text of a command line, as `DITGsend` takes it. An answer is what `catchManagerMsg` reads: a number of four bytes,
-//! 1 where a flow begins and 2 where it has ended, another one, how long the text is that follows, and the order's text. Both numbers
-//! are in the order of bytes of the machine: libITG reads them from its memory.
+//! An order is the text of a command line, as `DITGsend` takes it. An answer is what
+//! `catchManagerMsg` reads: a number of four bytes, 1 where a flow begins and 2 where it has ended,
+//! another one, how long the text is that follows, and the order's text. Both numbers are in the
+//! order of bytes of the machine: libITG reads them from its memory.
 //!
-//! Differs from ITGSend 2.8.1: its first answer has the byte 01, a byte of the text, the length in two bytes and again text where
-//! two numbers should be, and lacks the text's last five bytes, so that libITG reads no 1; ours is as its second, and as documented.
+//! Differs from ITGSend 2.8.1: its first answer has the byte 01, a byte of the text, the length in
+//! two bytes and again text where two numbers should be, and lacks the text's last five bytes, so
+//! that libITG reads no 1; ours is as its second, and as documented.
 
 /// The daemon's UDP port.
 pub const PORT: u16 = 8998;
 /// The longest order, bytes, as the original's.
 pub const MOST_BYTES: usize = 1457;
-/// The longest text of an answer, bytes: libITG has room for 300 with the numbers and a closing zero.
+/// The longest text of an answer, bytes: libITG has room for 300 with the numbers and a closing
+/// zero.
 pub const MOST_ANSWER: usize = 291;
 
 /// What an order's sender hears.
@@ -39,7 +43,8 @@ impl Answer {
     }
 }
 
-/// The text of an order: what the datagram holds up to a zero or the end of a line. None if it is no text.
+/// The text of an order: what the datagram holds up to a zero or the end of a line. None if it is
+/// no text.
 #[must_use]
 pub fn order(datagram: &[u8]) -> Option<&str> {
     let end = datagram.iter().position(|byte| b"\0\r\n".contains(byte));

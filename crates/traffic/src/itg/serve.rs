@@ -1,4 +1,5 @@
-//! Serving ITGSend: channels of many senders at once, the flows that they open, and their end, whatever the sender does.
+//! Serving ITGSend: channels of many senders at once, the flows that they open, and their end,
+//! whatever the sender does.
 //!
 //! A channel (`serve_channel`) is a thread, and so is a port.
 
@@ -73,7 +74,8 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Listens for signalling at `signalling`, and for packets at the address `data`; what comes goes to `hub`.
+    /// Listens for signalling at `signalling`, and for packets at the address `data`; what comes
+    /// goes to `hub`.
     ///
     /// # Errors
     /// If the port cannot be had.
@@ -172,7 +174,8 @@ impl Visitor {
         self.shared.hub()
     }
 
-    /// Takes the flows of the sender until they are over or `stop` is set, and sets it; `say` hears what is amiss.
+    /// Takes the flows of the sender until they are over or `stop` is set, and sets it; `say` hears
+    /// what is amiss.
     ///
     /// # Errors
     /// If the system has no room for the channel.

@@ -1,6 +1,7 @@
 //! A channel with ITGSend: the flows that a sender opens, and their end, whatever the sender does.
 //!
-//! D-ITG does not tell how many packets it sent: a flow is over when its sender has said so and nothing has come for a while.
+//! D-ITG does not tell how many packets it sent: a flow is over when its sender has said so and
+//! nothing has come for a while.
 
 use super::command::Metadata;
 use super::flows::{Flows, Known};
@@ -27,8 +28,8 @@ use std::thread::Scope;
 use std::time::{Duration, Instant};
 use trammel_io::reach;
 
-/// What was sent as datagrams may be on its way for so long after the sender has said that it is done; a flow that is quiet for the
-/// shorter time is over.
+/// What was sent as datagrams may be on its way for so long after the sender has said that it is
+/// done; a flow that is quiet for the shorter time is over.
 const LATEST: Duration = Duration::from_secs(60);
 const QUIET: Duration = Duration::from_millis(300);
 /// The longest that a receiver that is to stop waits for the end of channels without flows.
@@ -48,7 +49,8 @@ struct Mine {
     port: Held<Flows>,
     /// The port of a passive sender that its packets are to be fetched at.
     back: Option<u16>,
-    /// Since when its sender is done, since when nothing has come, and what had come then, and when the last of it had.
+    /// Since when its sender is done, since when nothing has come, and what had come then, and when
+    /// the last of it had.
     ending: Option<(Instant, Instant, (Count, i64))>,
 }
 
@@ -211,7 +213,8 @@ impl<'scope> Channel<'scope> {
         })
     }
 
-    /// The log that a sender wishes for at a log server. Who hears no wishes goes to no host that a sender names either.
+    /// The log that a sender wishes for at a log server. Who hears no wishes goes to no host that a
+    /// sender names either.
     fn wish_at(
         &self,
         (server, protocol): (IpAddr, Protocol),
@@ -265,7 +268,8 @@ impl<'scope> Channel<'scope> {
         }
         if !port.reads().has_room(from, open.flow, open.metadata) {
             return Err(format!(
-                "port {} already has a flow from {from}, whose packets would be indistinguishable; use another `-rp`",
+                "port {} already has a flow from {from}, whose packets would be indistinguishable; \
+                 use another `-rp`",
                 address.port()
             ));
         }

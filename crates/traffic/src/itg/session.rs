@@ -1,11 +1,13 @@
-//! Both sides of a signalling channel, without sockets and clocks: bytes go in, bytes and actions come out.
+//! Both sides of a signalling channel, without sockets and clocks: bytes go in, bytes and actions
+//! come out.
 //!
 //! ```text
 //! Sender:   Hello → [Log →] Open (each flow) → packets, finish(flow) … → Close → done
 //! Receiver: Accept → [Log →] Open (action) → opened(flow) … → End (action) → ended(flow) → Closed → done
 //! ```
-//! In the passive mode (`-H`) the receiver answers `opened` with port 0, the sender says that its port listens, and the receiver comes to it.
-//! What a peer may make ours hold is bounded: [`MOST_FLOWS`] flows, and bytes of one message.
+//! In the passive mode (`-H`) the receiver answers `opened` with port 0, the sender says that its
+//! port listens, and the receiver comes to it. What a peer may make ours hold is bounded:
+//! [`MOST_FLOWS`] flows, and bytes of one message.
 
 use super::signalling::{Error, LogName, Message, Open, Side};
 use crate::record::Protocol;
@@ -40,8 +42,8 @@ impl Channel {
 /// What the caller of a [`Sender`] is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// The receiver waits for packets of this flow at this port, or comes to ours where that is 0: send them, then call
-    /// [`Sender::finish`].
+    /// The receiver waits for packets of this flow at this port, or comes to ours where that is 0:
+    /// send them, then call [`Sender::finish`].
     Start {
         /// The flow.
         flow: u32,
@@ -76,7 +78,8 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A channel for these flows, whose ports wait already where the mode is passive, with the receiver's log if there is a name; more than [`MOST_FLOWS`] are left out.
+    /// A channel for these flows, whose ports wait already where the mode is passive, with the
+    /// receiver's log if there is a name; more than [`MOST_FLOWS`] are left out.
     #[must_use]
     pub fn new(flows: impl IntoIterator<Item = Open>, log: Option<LogName>) -> Sender {
         let mut channel = Channel::default();
@@ -181,7 +184,8 @@ impl Sender {
 /// What the caller of a [`Receiver`] is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// The sender wishes that there be a log of this name. It is only a wish: the channel has said yes.
+    /// The sender wishes that there be a log of this name. It is only a wish: the channel has said
+    /// yes.
     Log(LogName),
     /// The sender wishes that a log server keep a log of this name. That too is only a wish.
     LogAt {
@@ -192,14 +196,16 @@ pub enum Received {
         /// The log's name there.
         name: LogName,
     },
-    /// The sender wishes to send this flow: listen, then call [`Receiver::opened`] or [`Receiver::refuse`].
+    /// The sender wishes to send this flow: listen, then call [`Receiver::opened`] or
+    /// [`Receiver::refuse`].
     Open(Open),
     /// The port of a passive sender waits: come to it for the packets of this flow.
     Listening {
         /// The flow.
         flow: u32,
     },
-    /// The sender has sent all of this flow: when what is under way has come, call [`Receiver::ended`].
+    /// The sender has sent all of this flow: when what is under way has come, call
+    /// [`Receiver::ended`].
     End {
         /// The flow.
         flow: u32,

@@ -1,7 +1,8 @@
 //! Talking to an ITGRecv: the channel, while packets of its flows are being sent.
 //!
-//! ITGRecv says that a flow may start before its socket is there, and when a flow ends it leaves unread what waits: so packets are
-//! to begin [`SETTLING`] after the one and to be over as long before the other.
+//! ITGRecv says that a flow may start before its socket is there, and when a flow ends it leaves
+//! unread what waits: so packets are to begin [`SETTLING`] after the one and to be over as long
+//! before the other.
 
 use super::session::{Sender, Sent};
 use super::signalling;
@@ -12,7 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// The longest that a receiver should be waited for; ITGRecv ends flows one after the other, a second each.
+/// The longest that a receiver should be waited for; ITGRecv ends flows one after the other, a
+/// second each.
 pub const PATIENCE: Duration = Duration::from_secs(15);
 /// So often is looked whether a flow is over.
 const LOOK: Duration = Duration::from_millis(10);
@@ -51,7 +53,8 @@ impl From<io::Error> for Error {
 /// What the channel tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// Packets of this flow may go to this port, [`SETTLING`] from now; when they have, its number is to be given to `over`.
+    /// Packets of this flow may go to this port, [`SETTLING`] from now; when they have, its number
+    /// is to be given to `over`.
     Start(u32, u16),
     /// The receiver refuses this flow.
     Refused(u32),
@@ -59,8 +62,9 @@ pub enum Told {
     Ended(u32),
 }
 
-/// Speaks for `sender` until all flows have ended, or the receiver has not answered for `patience`. `over` hears of flows whose packets are sent; where the channel breaks or
-/// `stop` is set, `halt` is, which their senders should heed.
+/// Speaks for `sender` until all flows have ended, or the receiver has not answered for `patience`.
+/// `over` hears of flows whose packets are sent; where the channel breaks or `stop` is set, `halt`
+/// is, which their senders should heed.
 ///
 /// # Errors
 /// If the channel breaks.
@@ -138,7 +142,8 @@ mod tests {
     use crate::stream::Meter;
     use std::net::TcpListener;
 
-    /// Speaks with a receiver that answers `hello` with `answer` and is silent then, for half a second at most.
+    /// Speaks with a receiver that answers `hello` with `answer` and is silent then, for half a
+    /// second at most.
     fn spoken(answer: &'static [u8], is_sending: bool) -> (Result<(), Error>, Vec<Told>, bool) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("it");

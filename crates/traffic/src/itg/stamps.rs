@@ -1,7 +1,7 @@
 //! D-ITG's heads of payloads as the stamps of ours, and back.
 //!
-//! A head has the time of the day, in UTC, and no date: it is of the day that brings it within twelve hours of when it is read.
-//! D-ITG counts packets from 1, ours from 0.
+//! A head has the time of the day, in UTC, and no date: it is of the day that brings it within
+//! twelve hours of when it is read. D-ITG counts packets from 1, ours from 0.
 
 use super::line::{DAY_NS, DAY_US};
 use super::signalling::Head;
@@ -21,7 +21,8 @@ pub fn head(stamp: &Stamp, bytes: u32) -> Head {
     }
 }
 
-/// The stamp of what came at `near_ns` with `head`; one without a time was sent then, as the original has it.
+/// The stamp of what came at `near_ns` with `head`; one without a time was sent then, as the
+/// original has it.
 #[must_use]
 pub fn stamp(head: &Head, near_ns: i64) -> Stamp {
     let sent_ns = sent_us(head).map_or(near_ns, |us| {
@@ -40,7 +41,8 @@ pub fn stamp(head: &Head, near_ns: i64) -> Stamp {
     }
 }
 
-/// Microseconds of the day at which a head says that it was sent; what is no time of a day is taken as one.
+/// Microseconds of the day at which a head says that it was sent; what is no time of a day is taken
+/// as one.
 #[must_use]
 pub fn sent_us(head: &Head) -> Option<u64> {
     let (seconds, us) = head.sent?;

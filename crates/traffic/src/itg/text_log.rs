@@ -3,8 +3,8 @@
 //! ```text
 //! Flow>0001 Seq>      1 Src> (46 wide) 127.0.0.1/43358 Dest> (46 wide) 127.0.0.1/10001 txTime>16:44:24.392343 rxTime>… Size>  101
 //! ```
-//! `ITGDec -t` reads by columns: without the blanks it makes nonsense of a line, so ours writes them. What ours reads may have any
-//! number of blanks.
+//! `ITGDec -t` reads by columns: without the blanks it makes nonsense of a line, so ours writes
+//! them. What ours reads may have any number of blanks.
 
 use super::line::{DAY_US, Error, Line};
 use std::fmt::Write as _;
@@ -137,8 +137,12 @@ mod tests {
     use proptest::prelude::*;
 
     // `ITGDec LOG -l FILE` of a run over IPv4, and of one over IPv6.
-    const FOUR: &str = "Flow>0001 Seq>      1 Src>                                     127.0.0.1/43358 Dest>                                     127.0.0.1/10001 txTime>16:44:24.392343 rxTime>16:44:24.392391 Size>  101\n";
-    const SIX: &str = "Flow>0001 Seq>      2 Src>                                           ::1/60356 Dest>                                           ::1/10001 txTime>16:44:30.552638 rxTime>16:44:30.552638 Size>  100\n";
+    const FOUR: &str = "Flow>0001 Seq>      1 Src>                                     \
+                        127.0.0.1/43358 Dest>                                     127.0.0.1/10001 \
+                        txTime>16:44:24.392343 rxTime>16:44:24.392391 Size>  101\n";
+    const SIX: &str = "Flow>0001 Seq>      2 Src>                                           \
+                       ::1/60356 Dest>                                           ::1/10001 \
+                       txTime>16:44:30.552638 rxTime>16:44:30.552638 Size>  100\n";
 
     #[test]
     fn lines_are_those_of_itgdec() {
@@ -158,7 +162,8 @@ mod tests {
 
     #[test]
     fn blanks_do_not_matter_when_reading() {
-        let narrow = "Flow>0002 Seq>1 Src>127.0.0.1/33496 Dest>127.0.0.1/10002 txTime>19:39:25.628244 rxTime>19:39:25.628274 Size>378";
+        let narrow = "Flow>0002 Seq>1 Src>127.0.0.1/33496 Dest>127.0.0.1/10002 \
+                      txTime>19:39:25.628244 rxTime>19:39:25.628274 Size>378";
         let line = read(narrow, 1).expect("a line");
         assert_eq!((line.flow, line.sequence, line.bytes), (2, 1, 378));
     }
@@ -169,7 +174,8 @@ mod tests {
             read(&FOUR.replace("16:44:24.392391", "16:64:24.392391"), 7).expect_err("64 minutes");
         assert_eq!(
             error.to_string(),
-            "record 7: rxTime> is `16:64:24.392391`, not a time such as 16:44:24.392343; the log is damaged or not from D-ITG 2.8.1"
+            "record 7: rxTime> is `16:64:24.392391`, not a time such as 16:44:24.392343; the log \
+             is damaged or not from D-ITG 2.8.1"
         );
     }
 

@@ -145,7 +145,8 @@ impl Test {
         if self.wish.direction != Direction::Reverse {
             return Ok(talk(channel, &self.streams, &self.wish, stop, each));
         }
-        // Who only receives counts from when the other end has begun: what it sends comes right behind that word.
+        // Who only receives counts from when the other end has begun: what it sends comes right
+        // behind that word.
         match channel.hear(Some(PATIENCE), stop)? {
             Message::Link(Said::Going { congestion }) => {
                 let ended = talk(channel, &self.streams, &self.wish, stop, each);

@@ -64,7 +64,8 @@ impl Counts {
         told.bytes += bytes;
     }
 
-    /// Takes in datagrams that came, of their sequence numbers, when each was sent and when it came.
+    /// Takes in datagrams that came, of their sequence numbers, when each was sent and when it
+    /// came.
     pub(super) fn arrive(&self, came: &[(u64, i64, i64)], bytes: u64) {
         let inner = &mut *self.inner();
         for (sequence, sent_ns, came_ns) in came {

@@ -1,4 +1,5 @@
-//! Testing a path: what it carries of bulk TCP or of paced UDP, one way, the other or both, as both ends see it each second.
+//! Testing a path: what it carries of bulk TCP or of paced UDP, one way, the other or both, as both
+//! ends see it each second.
 //!
 //! ```text
 //! who asks                                who serves, a receiver
@@ -13,9 +14,10 @@
 //!   Told, each interval          <─>  Told
 //!   Told, the end, and the last  <─>  Told
 //! ```
-//! Connections come to the port of signalling, so that one port is all that a firewall has to let through; datagrams come to
-//! ports that the receiver chooses. Both ends count by their own clocks from the start on and end after the same time: what is
-//! still on its way then counts for nothing with TCP, and is waited for with UDP, whose losses are told by the places of packets.
+//! Connections come to the port of signalling, so that one port is all that a firewall has to let
+//! through; datagrams come to ports that the receiver chooses. Both ends count by their own clocks
+//! from the start on and end after the same time: what is still on its way then counts for nothing
+//! with TCP, and is waited for with UDP, whose losses are told by the places of packets.
 
 pub mod ask;
 mod carriers;

@@ -35,8 +35,8 @@ pub(super) struct Ends {
     pub(super) settled: AtomicBool,
 }
 
-/// Runs `streams` until the wished time is over, the wished bytes are there or it is halted, and takes in what is on its way until
-/// that is settled; what is seen goes to `tells`.
+/// Runs `streams` until the wished time is over, the wished bytes are there or it is halted, and
+/// takes in what is on its way until that is settled; what is seen goes to `tells`.
 pub(super) fn run(streams: &[Stream], wish: &Wish, ends: &Ends, tells: &Sender<Seen>) {
     let (course, begun, cpu_ns) = (Course::new(streams, wish), Instant::now(), process_cpu_ns());
     let Ends { halt, settled, .. } = ends;
@@ -108,7 +108,8 @@ pub(super) fn run(streams: &[Stream], wish: &Wish, ends: &Ends, tells: &Sender<S
             }
         }
     });
-    // What TCP carries after its time counts for nothing; datagrams that come then were sent before.
+    // What TCP carries after its time counts for nothing; datagrams that come then were sent
+    // before.
     let last = if wish.protocol == Protocol::Udp {
         look(true)
     } else {

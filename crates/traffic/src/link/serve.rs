@@ -53,8 +53,8 @@ impl Tests {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether `message`, the first of a connection from `peer`, says that it is to carry a stream; then it does, or is told
-    /// why not.
+    /// Whether `message`, the first of a connection from `peer`, says that it is to carry a stream;
+    /// then it does, or is told why not.
     pub(crate) fn attach(
         &self,
         mut channel: Channel,
@@ -98,7 +98,8 @@ pub(crate) enum Served {
     Refused(String),
 }
 
-/// Serves the test that `wish` asks for, on a channel whose ends are `there` and `here`; ports of UDP are opened at `listens`.
+/// Serves the test that `wish` asks for, on a channel whose ends are `there` and `here`; ports of
+/// UDP are opened at `listens`.
 pub(crate) fn serve(
     channel: &mut Channel,
     wish: &Wish,

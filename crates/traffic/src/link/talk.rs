@@ -1,4 +1,5 @@
-//! Both ends while a test runs: each tells the other what it counts, and learns what the other does.
+//! Both ends while a test runs: each tells the other what it counts, and learns what the other
+//! does.
 
 use super::carriers::Stream;
 use super::run::{Ends, Seen, run};
@@ -21,7 +22,8 @@ const LATE: Duration = Duration::from_millis(1500);
 const PATIENCE: Duration = Duration::from_secs(10);
 /// So many intervals the other end may be ahead of this one: half a minute of the shortest ones.
 const AHEAD: u32 = 300;
-/// What is on its way at the end may take so long; a stream that is quiet for the shorter time is over.
+/// What is on its way at the end may take so long; a stream that is quiet for the shorter time is
+/// over.
 const SETTLING: Duration = Duration::from_secs(2);
 const QUIET: Duration = Duration::from_millis(300);
 
@@ -84,7 +86,8 @@ fn is_whole(heard: &Heard) -> bool {
     heard.iter().all(Option::is_some)
 }
 
-/// Runs a test whose streams are open; `each` hears of every interval. Ends early where `stop` is set.
+/// Runs a test whose streams are open; `each` hears of every interval. Ends early where `stop` is
+/// set.
 pub(super) fn talk(
     channel: &mut Channel,
     streams: &[Stream],

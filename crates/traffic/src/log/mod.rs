@@ -1,13 +1,15 @@
 //! Trammel's own log of packets: 24 bytes each, in blocks that each stand alone.
 //!
-//! A file is a sequence of blocks, as [`block`] lays them out: a *session* says who wrote what follows and which
-//! two instants its records hold, a *flow* what a number stands for, *sent* how many packets its sender says that it sent, *records* tell
-//! of up to 4096 packets. Every block has its own checksum, so that a file is readable up to its last whole block however its writer ended;
-//! what a crash loses is the block that was not yet [flushed](Writer::flush). Logs are appended to by one more
-//! session; the numbers of flows belong to their session.
+//! A file is a sequence of blocks, as [`block`] lays them out: a *session* says who wrote what
+//! follows and which two instants its records hold, a *flow* what a number stands for, *sent* how
+//! many packets its sender says that it sent, *records* tell of up to 4096 packets. Every block has
+//! its own checksum, so that a file is readable up to its last whole block however its writer
+//! ended; what a crash loses is the block that was not yet [flushed](Writer::flush). Logs are
+//! appended to by one more session; the numbers of flows belong to their session.
 //!
-//! To append, [`survey`] the file first: where it does not end [`Whole`](Ending::Whole), what is behind
-//! `good_bytes` has to be cut off with the user's consent, or nobody will read what is appended.
+//! To append, [`survey`] the file first: where it does not end [`Whole`](Ending::Whole), what is
+//! behind `good_bytes` has to be cut off with the user's consent, or nobody will read what is
+//! appended.
 
 pub mod block;
 pub mod crc;
@@ -51,7 +53,8 @@ pub enum Entry {
     Session(Session),
     /// A flow of the session.
     Flow(Flow),
-    /// How many packets of a flow its sender says that it sent: what came after the last that came is lost as well.
+    /// How many packets of a flow its sender says that it sent: what came after the last that came
+    /// is lost as well.
     Sent {
         /// The flow's number.
         flow: u32,

@@ -57,7 +57,8 @@ impl fmt::Display for Ending {
             }
             Ending::Version { at, version } => write!(
                 to,
-                "the log's block at byte {at} is of version {version}; this program reads version {}",
+                "the log's block at byte {at} is of version {version}; this program reads version \
+                 {}",
                 block::VERSION
             ),
             Ending::Malformed { at } => {
@@ -67,10 +68,11 @@ impl fmt::Display for Ending {
     }
 }
 
-/// The entries of a log, in the order they were written. At most one block is in memory: 98 336 bytes.
+/// The entries of a log, in the order they were written. At most one block is in memory: 98 336
+/// bytes.
 ///
-/// It ends at the last whole block and then tells by [`ending`](Reader::ending) why. An error of the file
-/// is given once and ends it too.
+/// It ends at the last whole block and then tells by [`ending`](Reader::ending) why. An error of
+/// the file is given once and ends it too.
 #[derive(Debug)]
 pub struct Reader<R: Read> {
     from: R,
@@ -220,7 +222,8 @@ fn fill(from: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
 /// What a log is worth: see [`survey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survey {
-    /// The length of its whole blocks, from its beginning: appending is safe at exactly this length.
+    /// The length of its whole blocks, from its beginning: appending is safe at exactly this
+    /// length.
     pub good_bytes: u64,
     /// How it ends.
     pub ending: Ending,
@@ -230,8 +233,9 @@ pub struct Survey {
 
 /// Reads a log through, to learn where it can be appended to.
 ///
-/// With [`Ending::Whole`] that is at its end. With [`Ending::Cut`] nothing but a part of the last block
-/// is behind `good_bytes`. With any other ending, more may be behind it: say so before cutting it off.
+/// With [`Ending::Whole`] that is at its end. With [`Ending::Cut`] nothing but a part of the last
+/// block is behind `good_bytes`. With any other ending, more may be behind it: say so before
+/// cutting it off.
 pub fn survey(log: impl Read) -> io::Result<Survey> {
     let mut reader = Reader::new(log);
     let mut records = 0;

@@ -1,7 +1,7 @@
 //! A log that a log server keeps: each block is a message to it.
 //!
-//! A thread of its own talks to the server, so that whoever logs never waits for it: what has not been taken in time, and all
-//! that comes after it, is not in the log, and that is said.
+//! A thread of its own talks to the server, so that whoever logs never waits for it: what has not
+//! been taken in time, and all that comes after it, is not in the log, and that is said.
 
 use crate::signal::channel::{Channel, Silence};
 use crate::signal::greet::{self, Error, Opener, PATIENCE, refusal};

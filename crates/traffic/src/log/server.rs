@@ -1,7 +1,8 @@
-//! A log server: takes the logs of many senders and receivers, block by block, and gives each to a keeper of its own.
+//! A log server: takes the logs of many senders and receivers, block by block, and gives each to a
+//! keeper of its own.
 //!
-//! A block is kept as soon as it is there and whole. So who disappears costs what it had not sent, and a server that disappears
-//! what it had not been sent.
+//! A block is kept as soon as it is there and whole. So who disappears costs what it had not sent,
+//! and a server that disappears what it had not been sent.
 
 use super::{Ending, Entry, Reader, Session};
 use crate::signal::channel::{Channel, Silence};
@@ -51,7 +52,8 @@ pub struct LogServer {
 }
 
 impl LogServer {
-    /// A server that listens at `address` and serves who holds `key`, or everybody where there is none.
+    /// A server that listens at `address` and serves who holds `key`, or everybody where there is
+    /// none.
     pub fn open(address: SocketAddr, key: Option<Key>) -> io::Result<LogServer> {
         Ok(LogServer {
             listener: Listener::open(address)?,
@@ -114,7 +116,8 @@ fn serve(
                 };
             }
             Ok(_) => Err(
-                "this is a log server: `trammel recv` receives flows, `trammel send --daemon` takes orders"
+                "this is a log server: `trammel recv` receives flows, `trammel send --daemon` \
+                 takes orders"
                     .to_owned(),
             ),
             Err(Silence::Gone) if log.is_none() => return None,
@@ -123,7 +126,8 @@ fn serve(
         if let Err(why) = taken {
             drop(log);
             let _ = channel.say(&Message::Refused(why.clone()));
-            // Until it has heard that: what comes meanwhile would have the system break the connection before.
+            // Until it has heard that: what comes meanwhile would have the system break the
+            // connection before.
             while channel
                 .hear(Some(PATIENCE), stop)
                 .is_ok_and(|said| said != Message::Over)

@@ -35,15 +35,16 @@ pub enum Error {
     },
     /// An earlier write failed: behind what it may have left nobody would read.
     #[error(
-        "the log is broken since a write failed; begin another, or truncate it to its good length and append"
+        "the log is broken since a write failed; begin another, or truncate it to its good length \
+         and append"
     )]
     Broken,
 }
 
 /// Writes a log into `W`, which need not be buffered: every block is one write.
 ///
-/// Records wait for their block to be full, at most 4096 of them: [`flush`](Writer::flush) writes what waits.
-/// A writer that is dropped writes it too, without telling of errors.
+/// Records wait for their block to be full, at most 4096 of them: [`flush`](Writer::flush) writes
+/// what waits. A writer that is dropped writes it too, without telling of errors.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     into: W,
@@ -55,7 +56,8 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes at the place where `into` stands: at a new file's start or at a good file's end. Begin with a session.
+    /// Writes at the place where `into` stands: at a new file's start or at a good file's end.
+    /// Begin with a session.
     pub fn new(into: W) -> Writer<W> {
         Writer {
             into,
@@ -96,7 +98,8 @@ impl<W: Write> Writer<W> {
         self.write(Kind::Sent, 1, &body)
     }
 
-    /// Takes in a packet. A block is written when it is full, or when `record` is more than 39 hours from its first.
+    /// Takes in a packet. A block is written when it is full, or when `record` is more than 39
+    /// hours from its first.
     pub fn record(&mut self, record: &Record) -> Result<(), Error> {
         check("flow", record.flow.into(), MOST_FLOWS.into())?;
         check("sequence number", record.sequence, MOST_SEQUENCE)?;

@@ -1,22 +1,23 @@
 //! Moments of on–off bursts.
 //!
-//! A gap X on the clock of the "on" periods meets N ends of such periods, each of which adds a silence. With the two
-//! processes in independent phases, E N = X / E on, and the gap that is seen has the variance
+//! A gap X on the clock of the "on" periods meets N ends of such periods, each of which adds a
+//! silence. With the two processes in independent phases, E N = X / E on, and the gap that is seen
+//! has the variance
 //!
 //! ```text
 //! Var X (1 + E off / E on)² + (E X / E on) Var off + (E off)² E[Var N(X)]
 //! ```
 //!
 //! The counts are those of the gaps in the time that is "on", A(t), whose variance grows as
-//! ((E off)² Var on + (E on)² Var off) / (E on + E off)³ · t (Cox, "Renewal Theory", 1962, §7.4, for cumulative
-//! processes):
+//! ((E off)² Var on + (E on)² Var off) / (E on + E off)³ · t (Cox, "Renewal Theory", 1962, §7.4,
+//! for cumulative processes):
 //!
 //! ```text
 //! IDC(∞) = Var X / (E X)² + ((E off)² Var on + (E on)² Var off) / ((E on + E off)² E on E X)
 //! ```
 //!
-//! With periods of infinite variance there is no limit, and H = (3 − a) / 2 for the heavier tail x^−a (Taqqu,
-//! Willinger and Sherman 1997).
+//! With periods of infinite variance there is no limit, and H = (3 − a) / 2 for the heavier tail
+//! x^−a (Taqqu, Willinger and Sherman 1997).
 
 use super::renewal::{self, Counts};
 use super::{Numeric, Predicted, markov};
@@ -26,7 +27,8 @@ use trammel_stats::arrivals::modulated::Chain;
 /// Points of the numeric mean over gaps.
 const QUANTILES: u32 = 1000;
 
-/// The laws of bursts: of the periods of sending, of those of silence, and of the gaps between packets.
+/// The laws of bursts: of the periods of sending, of those of silence, and of the gaps between
+/// packets.
 #[derive(Clone, Copy)]
 pub(crate) struct Laws<'a> {
     pub(crate) on: &'a Spans,
@@ -116,7 +118,8 @@ fn boundary_variance(on: &Spans, gaps: &Spans) -> Option<f64> {
     Some(sum? / f64::from(QUANTILES))
 }
 
-/// IDC(t) at t = `secs`: closed where gaps and periods are all exponential, an interrupted Poisson process.
+/// IDC(t) at t = `secs`: closed where gaps and periods are all exponential, an interrupted Poisson
+/// process.
 pub(crate) fn dispersion(laws: Laws<'_>, secs: f64) -> Option<f64> {
     let Laws { on, off, gaps } = laws;
     if ![on, off, gaps].into_iter().all(renewal::is_exponential) {

@@ -1,7 +1,7 @@
 //! Moments of Markov-modulated Poisson processes, in closed form.
 //!
-//! With the generator Q, the shares of time π, the rates λ and their mean r = πλ (Fischer and Meier-Hellstern, "The
-//! Markov-Modulated Poisson Process (MMPP) Cookbook", 1993):
+//! With the generator Q, the shares of time π, the rates λ and their mean r = πλ (Fischer and
+//! Meier-Hellstern, "The Markov-Modulated Poisson Process (MMPP) Cookbook", 1993):
 //!
 //! ```text
 //! E[gap²] = (2 / r) π (Λ − Q)⁻¹ 1
@@ -242,7 +242,8 @@ mod tests {
 
     #[test]
     fn an_interrupted_process_has_the_gaps_of_its_closed_form() {
-        // Hyper-exponential gaps (Kuczura 1973): CV² = 1 + 2 λ a / (a + b)², with "on" ending at a and "off" at b.
+        // Hyper-exponential gaps (Kuczura 1973): CV² = 1 + 2 λ a / (a + b)², with "on" ending at a
+        // and "off" at b.
         let (lambda, a, b) = (1000.0, 20.0, 5.0);
         let chain = Chain::two([lambda, 0.0], [1.0 / a, 1.0 / b]).unwrap();
         let exact: f64 = 1.0 + 2.0 * lambda * a / (a + b).powi(2);

@@ -2,9 +2,10 @@
 //!
 //! - the mean rate, and the peak: the mean rate in the busiest state of the source;
 //! - the coefficient of variation of gaps: standard deviation over mean; 1 of a Poisson process;
-//! - the index of dispersion of counts, IDC(t): the variance over the mean of the packets in an interval t. It is 1
-//!   of a Poisson process; its limit says how bursty traffic is to a queue (Gusella, "Characterizing the
-//!   Variability of Arrival Processes with Indexes of Dispersion", 1991);
+//! - the index of dispersion of counts, IDC(t): the variance over the mean of the packets in an
+//!   interval t. It is 1 of a Poisson process; its limit says how bursty traffic is to a queue
+//!   (Gusella, "Characterizing the Variability of Arrival Processes with Indexes of Dispersion",
+//!   1991);
 //! - the Hurst parameter: the variance of counts grows as t^2H; 0.5 of traffic without long memory.
 //!
 //! What does not exist, is infinite, or has no form that is computed here is `None`.
@@ -29,7 +30,8 @@ pub struct Predicted {
     pub gap_cv: Option<f64>,
     /// The limit of the index of dispersion of counts in long intervals.
     pub dispersion_limit: Option<f64>,
-    /// The Hurst parameter of counts; `None` too where counts repeat, as their variance does not grow.
+    /// The Hurst parameter of counts; `None` too where counts repeat, as their variance does not
+    /// grow.
     pub hurst: Option<f64>,
 }
 
@@ -125,7 +127,8 @@ mod tests {
             .collect()
     }
 
-    /// Fails unless `wanted`, give or take `slack`, lies in the interval of 99.99 % of independent estimates.
+    /// Fails unless `wanted`, give or take `slack`, lies in the interval of 99.99 % of independent
+    /// estimates.
     fn holds(found: &Moments, wanted: f64, slack: f64, what: &str) {
         let interval = found.confidence(0.9999).unwrap();
         assert!(
@@ -276,8 +279,8 @@ mod tests {
                 let times = times(source.as_ref(), seed, PACKETS);
                 found.push(sample::dispersion(&times, 1000.0 / rate).unwrap());
             }
-            // What an interval of a thousand packets still lacks: (1/t) · a constant, of the order of the correlation
-            // time over the interval, 5 % for the slowest of these.
+            // What an interval of a thousand packets still lacks: (1/t) · a constant, of the order
+            // of the correlation time over the interval, 5 % for the slowest of these.
             holds(&found, limit, 0.05 * limit, name);
         }
     }
@@ -315,9 +318,10 @@ mod tests {
                 rates.push(sample::of_times(&times).mean_rate.unwrap());
                 found.push(sample::hurst(&times, 0.2).unwrap().value);
             }
-            // Three standard errors of the mean of eight runs; and at H = 0.6 the variance of counts still
-            // grows by 0.05 too fast at the scales of a sample that fits into a test (a fluid sum of such periods,
-            // computed apart, has local exponents of 0.73 at 17 cycles, 0.65 at 270 and 0.57 at 4000).
+            // Three standard errors of the mean of eight runs; and at H = 0.6 the variance of
+            // counts still grows by 0.05 too fast at the scales of a sample that fits into a test
+            // (a fluid sum of such periods, computed apart, has local exponents of 0.73 at 17
+            // cycles, 0.65 at 270 and 0.57 at 4000).
             let mean = found.mean().unwrap();
             assert!((mean - hurst).abs() < 0.07, "{mean}, not {hurst}");
             holds(&rates, mixture.per_second, 0.0, "rate");

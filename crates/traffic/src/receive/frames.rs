@@ -1,7 +1,9 @@
-//! Datagrams of UDP that AF_XDP takes from an interface before the kernel's stack has made anything of them.
+//! Datagrams of UDP that AF_XDP takes from an interface before the kernel's stack has made anything
+//! of them.
 //!
-//! Only those to one port come, of the interface's first queue; all others, and what is no plain datagram, go to the kernel and so
-//! to the port's socket: each comes by one of both ways. Their time is that at which a batch of them was read.
+//! Only those to one port come, of the interface's first queue; all others, and what is no plain
+//! datagram, go to the kernel and so to the port's socket: each comes by one of both ways. Their
+//! time is that at which a batch of them was read.
 
 use crate::frame;
 use std::fmt;
@@ -31,7 +33,8 @@ impl fmt::Debug for Frames {
 }
 
 impl Frames {
-    /// Datagrams to `port` that come by `interface`. Needs the right to load a program in the initial user namespace.
+    /// Datagrams to `port` that come by `interface`. Needs the right to load a program in the
+    /// initial user namespace.
     pub fn open(interface: &str, port: u16) -> Result<Frames> {
         let options = afxdp::Options {
             udp_port: Some(port),
@@ -57,8 +60,8 @@ impl Frames {
         self.device.counters().receive_drops
     }
 
-    /// Gives what has come to `each`: where from, the payload, and the time; of a frame that cannot be read, nothing. Says how
-    /// many frames came.
+    /// Gives what has come to `each`: where from, the payload, and the time; of a frame that cannot
+    /// be read, nothing. Says how many frames came.
     pub fn receive(
         &mut self,
         mut each: impl FnMut(Option<SocketAddr>, &[u8], i64),

@@ -1,4 +1,5 @@
-//! Messages of ICMP that come to this host. Its kernel answers echo requests, so nothing is sent from here.
+//! Messages of ICMP that come to this host. Its kernel answers echo requests, so nothing is sent
+//! from here.
 
 use super::hub::Hub;
 use super::reads::Reads;
@@ -15,7 +16,8 @@ use trammel_io::error::{Error, Result};
 use trammel_io::icmp::{self, Takes};
 use trammel_io::local::Local;
 
-/// Messages that one call takes at most, and what is kept of each: all, since its checksum is over all.
+/// Messages that one call takes at most, and what is kept of each: all, since its checksum is over
+/// all.
 const BATCH: usize = 64;
 const KEPT_BYTES: usize = 65_536;
 /// What waits in the kernel, at most.

@@ -1,6 +1,8 @@
-//! Receiving streams: sessions of many senders at once, ports that packets come to, and what came of each flow.
+//! Receiving streams: sessions of many senders at once, ports that packets come to, and what came
+//! of each flow.
 //!
-//! A session is a thread, and so is a port that has flows: what a sender does or fails to do ends its own flows and nothing else.
+//! A session is a thread, and so is a port that has flows: what a sender does or fails to do ends
+//! its own flows and nothing else.
 
 pub mod frames;
 pub mod hub;
@@ -121,7 +123,8 @@ impl Receiver {
         })
     }
 
-    /// Has datagrams of UDP that come by `interface` go past the kernel's stack, to the first port that is opened.
+    /// Has datagrams of UDP that come by `interface` go past the kernel's stack, to the first port
+    /// that is opened.
     pub fn by_xdp(mut self, interface: &str) -> Receiver {
         self.shared.xdp = Some(interface.to_owned());
         self
@@ -137,7 +140,8 @@ impl Receiver {
         self.shared.hub()
     }
 
-    /// Serves senders until `stop` is set; `ended` hears of sessions that ended otherwise than their sender said.
+    /// Serves senders until `stop` is set; `ended` hears of sessions that ended otherwise than
+    /// their sender said.
     pub fn run(
         &self,
         stop: &AtomicBool,

@@ -98,7 +98,8 @@ impl Port {
         }
     }
 
-    /// Takes what comes until it is over; `reads` tells whose it is. A connection takes one of the places until it ends.
+    /// Takes what comes until it is over; `reads` tells whose it is. A connection takes one of the
+    /// places until it ends.
     pub fn serve<'scope>(
         &self,
         (hub, reads, places): (&Arc<Mutex<Hub>>, &Arc<dyn Reads>, &Arc<Places>),

@@ -1,4 +1,5 @@
-//! The ports that flows have open: each is served from its first flow to its last, by a thread of its own.
+//! The ports that flows have open: each is served from its first flow to its last, by a thread of
+//! its own.
 
 use super::hub::Hub;
 use super::port::Port;
@@ -115,8 +116,8 @@ impl<R: Reads + 'static> Ports<R> {
         &self.places
     }
 
-    /// The port `key` for a flow of `peer`. Where it is not open, `open` opens it, `reads` tells how packets are read there, and it is
-    /// served from now on.
+    /// The port `key` for a flow of `peer`. Where it is not open, `open` opens it, `reads` tells
+    /// how packets are read there, and it is served from now on.
     pub(crate) fn hold<'scope>(
         self: &Arc<Self>,
         key: Key,
@@ -203,7 +204,8 @@ impl<R: Reads + 'static> Ports<R> {
             if is_used && ran.is_ok() && !stop.load(Ordering::Relaxed) {
                 continue;
             }
-            // Who asks for the number again may have more luck, and finds it free: the socket goes while nobody can ask.
+            // Who asks for the number again may have more luck, and finds it free: the socket goes
+            // while nobody can ask.
             open.remove(&key);
             // An error of a socket that is ours and open is one of the machine's.
             if let Err(why) = ran {

@@ -7,11 +7,12 @@ use std::net::SocketAddr;
 
 /// Reads what comes to a port.
 pub trait Reads: fmt::Debug + Send + Sync {
-    /// What a datagram that came from `from` at `time_ns` tells, with the number of its flow at the hub.
+    /// What a datagram that came from `from` at `time_ns` tells, with the number of its flow at the
+    /// hub.
     fn datagram(&self, payload: &[u8], from: SocketAddr, time_ns: i64) -> Option<Stamp>;
 
-    /// What a message of ICMP that came from `from` at `time_ns` tells, and the bytes of its payload. `packet` is what a raw
-    /// socket takes in: of IPv4 with its IP header.
+    /// What a message of ICMP that came from `from` at `time_ns` tells, and the bytes of its
+    /// payload. `packet` is what a raw socket takes in: of IPv4 with its IP header.
     fn message(&self, packet: &[u8], from: SocketAddr, time_ns: i64) -> Option<(Stamp, usize)>;
 
     /// What the first bytes of a connection from `from` tell; there is one at least.
@@ -39,7 +40,8 @@ pub trait Messages {
     /// The flow that all of them are of, by its number at the hub, once that is known.
     fn flow(&self) -> Option<u32>;
 
-    /// The next whole message of `left`, which came at `time_ns` and loses what was read: its stamp and its bytes.
+    /// The next whole message of `left`, which came at `time_ns` and loses what was read: its stamp
+    /// and its bytes.
     fn next(&mut self, left: &mut &[u8], time_ns: i64) -> Option<(Stamp, u32)>;
 
     /// Whether the stream holds what can be no message.

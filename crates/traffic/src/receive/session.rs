@@ -1,4 +1,5 @@
-//! A receiver's session with a sender: one connection, the flows that are opened on it, and their end, whatever the sender does.
+//! A receiver's session with a sender: one connection, the flows that are opened on it, and their
+//! end, whatever the sender does.
 
 use super::Shared;
 use super::hub::Connections;
@@ -22,13 +23,14 @@ use std::time::{Duration, Instant};
 use trammel_io::clock::wall_ns;
 use trammel_io::reach::{at_port, connect};
 
-/// A flow of datagrams whose sender is done is over when it is quiet for so long, or after the longer time.
+/// A flow of datagrams whose sender is done is over when it is quiet for so long, or after the
+/// longer time.
 const QUIET_NS: i64 = 300_000_000;
 const LATEST: Duration = Duration::from_secs(60);
 /// As long as datagrams wait in its port's socket it is so after this time only.
 const BUSY_NS: i64 = 5_000_000_000;
-/// A connection is read to its end, however long that takes, unless nothing of it comes for so long; what was retransmitted four times
-/// after a second, two, four and eight comes earlier.
+/// A connection is read to its end, however long that takes, unless nothing of it comes for so
+/// long; what was retransmitted four times after a second, two, four and eight comes earlier.
 pub(crate) const NO_PROGRESS: Duration = Duration::from_secs(20);
 /// How long the first connection of a flow may be on its way.
 pub(crate) const COMING: Duration = Duration::from_secs(5);
@@ -42,7 +44,8 @@ const IDLE: Duration = Duration::from_secs(300);
 /// Flows of one session at most.
 const MOST_FLOWS: usize = 1 << 16;
 
-/// How often the way of a flow is shown to its sender until packets come, and then, so that translators keep it.
+/// How often the way of a flow is shown to its sender until packets come, and then, so that
+/// translators keep it.
 const PUNCHING: Duration = Duration::from_millis(50);
 const KEEPING: Duration = Duration::from_secs(10);
 /// How long a connection that a receiver makes may take.
@@ -123,7 +126,8 @@ fn converse<'scope>(
             Ok(message) => message,
             Err(silence) => break Err(silence),
         };
-        // Flows that are closed one right after the other have been quiet together: a thousand need not be waited for in turn.
+        // Flows that are closed one right after the other have been quiet together: a thousand need
+        // not be waited for in turn.
         let heard_ns = wall_ns();
         if heard_ns - listening_ns > PAUSE_NS {
             closing_ns = heard_ns;
@@ -283,7 +287,8 @@ fn open<'scope>(
     }
     let protocol = wish.protocol;
     let held = shared.port((protocol, wish.port), peer, (scope, stop))?;
-    // Where packets come to is the address that the sender called, also where all addresses are listened on.
+    // Where packets come to is the address that the sender called, also where all addresses are
+    // listened on.
     let to = held.port().address().ok().map(|port| {
         let any = port.ip().is_unspecified();
         let ip = if any {
@@ -305,7 +310,8 @@ fn open<'scope>(
     ))
 }
 
-/// Where ports for a sender are opened: at the address that is listened on, and of all of them at the one that it called.
+/// Where ports for a sender are opened: at the address that is listened on, and of all of them at
+/// the one that it called.
 fn at(shared: &Shared, here: SocketAddr) -> SocketAddr {
     let address = shared.address();
     if address.ip().is_unspecified() {
@@ -335,8 +341,9 @@ fn number(
     opened.ok_or_else(|| "all flow numbers are in use".to_owned())
 }
 
-/// Waits until what was sent has come, a connection that it comes on was read to its end, or nothing has come for a while since
-/// `closing_ns`. The sender hears meanwhile that it is still coming.
+/// Waits until what was sent has come, a connection that it comes on was read to its end, or
+/// nothing has come for a while since `closing_ns`. The sender hears meanwhile that it is still
+/// coming.
 fn wait_for(
     (number, mine, sent): (u32, &Mine, Count),
     closing_ns: i64,

@@ -1,7 +1,7 @@
 //! A port that connections of TCP come to, and the messages on them.
 //!
-//! A connection has a thread once its first bytes name an open flow of the host that it comes from. Until then it waits among a few
-//! others; one from a host without an open flow is closed at once.
+//! A connection has a thread once its first bytes name an open flow of the host that it comes from.
+//! Until then it waits among a few others; one from a host without an open flow is closed at once.
 
 use super::hub::Hub;
 use super::reads::{Claim, Reads};

@@ -1,4 +1,5 @@
-//! A receiver that comes to its sender, since nobody reaches it from outside: behind a translator of addresses.
+//! A receiver that comes to its sender, since nobody reaches it from outside: behind a translator
+//! of addresses.
 
 use super::hub::Hub;
 use super::{Settings, Shared, session};
@@ -26,7 +27,8 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// A receiver that comes to the sender at the first of `senders` that answers, and gives what it receives to `hub`.
+    /// A receiver that comes to the sender at the first of `senders` that answers, and gives what
+    /// it receives to `hub`.
     pub fn new(senders: Vec<SocketAddr>, settings: Settings, hub: Hub) -> Visitor {
         let own = SocketAddr::from((any(Ipv4Addr::UNSPECIFIED.into()), 0));
         Visitor {
@@ -48,8 +50,8 @@ impl Visitor {
         self.shared.hub()
     }
 
-    /// Comes to the sender whenever it waits there, until `stop` is set or the sender refuses, with why; `ended` hears of
-    /// sessions that ended otherwise than the sender said.
+    /// Comes to the sender whenever it waits there, until `stop` is set or the sender refuses, with
+    /// why; `ended` hears of sessions that ended otherwise than the sender said.
     pub fn run(
         &self,
         stop: &AtomicBool,

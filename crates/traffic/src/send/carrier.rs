@@ -23,21 +23,25 @@ pub trait Carrier: Send {
         STAMP_BYTES as u32
     }
 
-    /// Whether it waits for the other end: then a stream beside it on the same thread would wait as well.
+    /// Whether it waits for the other end: then a stream beside it on the same thread would wait as
+    /// well.
     fn waits(&self) -> bool {
         false
     }
 
-    /// Nothing more is handed over after `at_ns` of the monotonic clock: a carrier that waits for the other end waits no longer.
+    /// Nothing more is handed over after `at_ns` of the monotonic clock: a carrier that waits for
+    /// the other end waits no longer.
     fn end_at(&mut self, at_ns: i64) {
         let _ = at_ns;
     }
 
-    /// Packets of the last call that were not handed over, since it was told to stop or its time was over.
+    /// Packets of the last call that were not handed over, since it was told to stop or its time
+    /// was over.
     fn unsent(&self) -> usize {
         0
     }
 
-    /// Gives packets to the kernel, all of them; says how many calls failed without ending the stream.
+    /// Gives packets to the kernel, all of them; says how many calls failed without ending the
+    /// stream.
     fn hand_over(&mut self, packets: &[Packet], stop: &AtomicBool) -> io::Result<u64>;
 }

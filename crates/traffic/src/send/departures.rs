@@ -12,7 +12,8 @@ use trammel_io::departures;
 /// So often is looked whether to stop.
 const SLICE_NS: i64 = 20_000_000;
 
-/// Departures by a socket of datagrams. Their records tell the place in the flow and when it left, and nothing else.
+/// Departures by a socket of datagrams. Their records tell the place in the flow and when it left,
+/// and nothing else.
 #[derive(Debug)]
 pub struct Departures {
     socket: UdpSocket,

@@ -1,8 +1,9 @@
 //! Packets as frames of Ethernet that go past the kernel's stack: by packet sockets, or by AF_XDP.
 //!
-//! They carry UDP in IP from the address and port of a socket that the carrier holds: nobody else gets its port, and what is sent
-//! back comes to it. By which interface they leave and to which Ethernet address is what the kernel's routes and neighbours say, as
-//! long as nothing else is asked for.
+//! They carry UDP in IP from the address and port of a socket that the carrier holds: nobody else
+//! gets its port, and what is sent back comes to it. By which interface they leave and to which
+//! Ethernet address is what the kernel's routes and neighbours say, as long as nothing else is
+//! asked for.
 
 use super::carrier::{Carrier, Packet};
 use crate::frame::{Headers, Template};
@@ -192,7 +193,8 @@ fn macs(hop: &FirstHop, to_mac: Option<[u8; 6]>) -> Result<([u8; 6], [u8; 6])> {
     let to_mac = to_mac.or(hop.mac).ok_or_else(|| {
         let next = hop.next;
         Error::Invalid(format!(
-            "the Ethernet address of {next} at `{name}` is not known: `ping {next}` makes it known, or give `--to-mac`"
+            "the Ethernet address of {next} at `{name}` is not known: `ping {next}` makes it \
+             known, or give `--to-mac`"
         ))
     })?;
     Ok((from_mac, to_mac))

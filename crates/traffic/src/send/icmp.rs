@@ -1,4 +1,5 @@
-//! Packets as messages of ICMP and ICMPv6: echo requests of ours, or what another's form makes of them.
+//! Packets as messages of ICMP and ICMPv6: echo requests of ours, or what another's form makes of
+//! them.
 
 use super::carrier::{Carrier, Packet};
 use super::patience::Patience;
@@ -66,7 +67,8 @@ pub struct Icmp {
 }
 
 impl Icmp {
-    /// A socket from `local` to `peer`, made as `stream` wants it, for echo requests. Needs `CAP_NET_RAW`.
+    /// A socket from `local` to `peer`, made as `stream` wants it, for echo requests. Needs
+    /// `CAP_NET_RAW`.
     pub fn open(local: &Local<'_>, peer: IpAddr, stream: &Stream) -> Result<Icmp> {
         // The peer's kernel answers in any case; what nobody measures need not be taken in.
         let takes = match stream.meter {
@@ -99,7 +101,8 @@ impl Icmp {
         })
     }
 
-    /// Messages are of `form`, and their payloads go on with the bytes of `filler`, which is as long as the longest.
+    /// Messages are of `form`, and their payloads go on with the bytes of `filler`, which is as
+    /// long as the longest.
     #[must_use]
     pub fn with(self, form: Box<dyn Form>, filler: &Filler) -> Icmp {
         Icmp {

@@ -40,9 +40,11 @@ pub struct Sent {
     pub last_ns: i64,
     /// Calls that failed: nobody there, no buffers. Their packets count as sent.
     pub errors: u64,
-    /// Packets of which the payload was not as long as planned: shorter than a stamp, or longer than the carrier takes.
+    /// Packets of which the payload was not as long as planned: shorter than a stamp, or longer
+    /// than the carrier takes.
     pub resized: u64,
-    /// Packets that were handed over after the one that follows was due: where there are any, the sender was the limit.
+    /// Packets that were handed over after the one that follows was due: where there are any, the
+    /// sender was the limit.
     pub overdue: u64,
     /// Packets of the plan that were not sent since the stream's time was over.
     pub unsent: u64,
@@ -61,8 +63,9 @@ pub struct Sent {
 /// Takes what is known of each packet.
 pub type Note<'a> = &'a mut (dyn FnMut(&Record) + Send);
 
-/// Sends the streams of `lanes`, each packet at its time of the monotonic clock. Ends with the last stream, or when `stop` is set.
-/// A stream that cannot go on ends by itself and says why ([`Sent::fault`]).
+/// Sends the streams of `lanes`, each packet at its time of the monotonic clock. Ends with the last
+/// stream, or when `stop` is set. A stream that cannot go on ends by itself and says why
+/// ([`Sent::fault`]).
 pub fn send(lanes: &mut [Lane], wait: Wait, stop: &AtomicBool, note: Note<'_>) {
     let calendar = Calendar::now();
     let mut pace = Pace::new(wait);

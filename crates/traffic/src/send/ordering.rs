@@ -38,8 +38,9 @@ impl From<Silence> for Error {
     }
 }
 
-/// Has the sender at the first of `address` that answers send the flows that `lines` tell, all at once; `progress` hears how many packets it has sent.
-/// Once `stop` is set the flows end, and what came of them is heard all the same.
+/// Has the sender at the first of `address` that answers send the flows that `lines` tell, all at
+/// once; `progress` hears how many packets it has sent. Once `stop` is set the flows end, and what
+/// came of them is heard all the same.
 pub fn order(
     (address, key): (impl ToSocketAddrs, Option<&Key>),
     lines: &[String],

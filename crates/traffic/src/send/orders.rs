@@ -1,7 +1,8 @@
-//! A sender under orders: it sends the flows that clients tell it to, within limits, and tells them what came of these.
+//! A sender under orders: it sends the flows that clients tell it to, within limits, and tells them
+//! what came of these.
 //!
-//! A client is a connection: where it is gone, what it ordered ends. What the words of a flow mean is for the
-//! [`Worker`] to know.
+//! A client is a connection: where it is gone, what it ordered ends. What the words of a flow mean
+//! is for the [`Worker`] to know.
 
 use crate::signal::channel::{Channel, Silence};
 use crate::signal::greet::{self, Opener, PATIENCE};
@@ -13,7 +14,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// So often is looked what the client says, and after so many looks it is told how far its flows are.
+/// So often is looked what the client says, and after so many looks it is told how far its flows
+/// are.
 const LOOK: Duration = Duration::from_millis(50);
 const LOOKS: u32 = 20;
 
@@ -33,7 +35,8 @@ pub trait Worker: Sync {
     /// A flow that is understood.
     type Flow: Send;
 
-    /// The flow that `words` tell, which is the order's flow `place` from 0; or what is wrong with them.
+    /// The flow that `words` tell, which is the order's flow `place` from 0; or what is wrong with
+    /// them.
     fn understand(&self, words: &str, place: usize) -> Result<Self::Flow, String>;
 
     /// Sends flows until they end or `stop` is set; counts packets into `sent`.
@@ -61,7 +64,8 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// A sender that waits for orders at `address`, of who holds `key`, or of everybody where there is none.
+    /// A sender that waits for orders at `address`, of who holds `key`, or of everybody where there
+    /// is none.
     pub fn open(address: SocketAddr, key: Option<Key>, limits: Limits) -> io::Result<Daemon> {
         Ok(Daemon {
             listener: Listener::open(address)?,
@@ -76,7 +80,8 @@ impl Daemon {
         self.listener.address()
     }
 
-    /// Has `worker` do what clients order until `stop` is set; `told` hears what is ordered and how it ended.
+    /// Has `worker` do what clients order until `stop` is set; `told` hears what is ordered and how
+    /// it ended.
     pub fn run<W: Worker>(
         &self,
         worker: &W,
@@ -173,7 +178,8 @@ impl<W: Worker> Drop for Mine<'_, W> {
     }
 }
 
-/// Does the work while the client is there and wants it, and tells it what came of it. Gives how it ended, in words.
+/// Does the work while the client is there and wants it, and tells it what came of it. Gives how it
+/// ended, in words.
 fn work(
     channel: &mut Channel,
     most: Duration,

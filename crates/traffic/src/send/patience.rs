@@ -1,4 +1,5 @@
-//! Errors of a socket that a stream survives: what the kernel tells of packets before, and what passes.
+//! Errors of a socket that a stream survives: what the kernel tells of packets before, and what
+//! passes.
 
 use std::io::{self, ErrorKind};
 

@@ -1,7 +1,8 @@
 //! What of a plan is to be sent now, and what is done about packets that are late.
 //!
-//! A packet is *overdue* when the one after it is due as well. What happens then is the stream's choice ([`Late`]); a
-//! packet that is late by less goes, and the plan stays as it is, so that small delays do not add up.
+//! A packet is *overdue* when the one after it is due as well. What happens then is the stream's
+//! choice ([`Late`]); a packet that is late by less goes, and the plan stays as it is, so that
+//! small delays do not add up.
 
 use crate::stream::{Departure, Late};
 use std::iter::Peekable;
@@ -15,8 +16,8 @@ pub(crate) struct Due {
     pub(crate) bytes: u32,
 }
 
-/// Who leaves out what is overdue leaves out so many at a time: to look through a plan for what is due just now would take a
-/// sender that is far too slow longer than to send.
+/// Who leaves out what is overdue leaves out so many at a time: to look through a plan for what is
+/// due just now would take a sender that is far too slow longer than to send.
 const MOST_SKIPPED: u32 = 16;
 
 /// A plan that is being sent.

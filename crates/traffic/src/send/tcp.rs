@@ -1,7 +1,7 @@
 //! Packets as messages in a stream of TCP.
 //!
-//! A message is a stamp, with its length in place of the flow, and as many bytes as that length says. The first stamp of a connection tells
-//! the flow, and has no message.
+//! A message is a stamp, with its length in place of the flow, and as many bytes as that length
+//! says. The first stamp of a connection tells the flow, and has no message.
 
 use super::carrier::{Carrier, Packet};
 use crate::record::MOST_BYTES;
@@ -15,7 +15,8 @@ use trammel_io::tcp::limit_unsent;
 
 /// Messages that are written at a time, at most.
 const BATCH: usize = 64;
-/// Bytes that the kernel takes and has not sent yet, at most: what waits there when a stream's time is over still goes, after it.
+/// Bytes that the kernel takes and has not sent yet, at most: what waits there when a stream's time
+/// is over still goes, after it.
 pub(crate) const MOST_UNSENT_BYTES: u32 = 128 << 10;
 /// So often is looked whether to stop where the other end does not read.
 pub(crate) const SLICE: Duration = Duration::from_millis(50);
@@ -84,8 +85,9 @@ impl Carrier for Tcp {
     }
 }
 
-/// Writes `bytes`, which are those of `packets` one after the other, however long the other end takes to read them, unless `stop` is
-/// set or it is `until_ns` of the monotonic clock. Says how many of the packets are not written whole by then.
+/// Writes `bytes`, which are those of `packets` one after the other, however long the other end
+/// takes to read them, unless `stop` is set or it is `until_ns` of the monotonic clock. Says how
+/// many of the packets are not written whole by then.
 pub(crate) fn write(
     stream: &mut TcpStream,
     bytes: &[u8],

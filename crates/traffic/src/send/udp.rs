@@ -24,7 +24,8 @@ const _: () = assert!(STAMP_BYTES == HEAD_BYTES);
 /// How packets are handed to the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mechanism {
-    /// What is due by then in one call: each packet by itself as long as the sender keeps up, many in a call where it does not.
+    /// What is due by then in one call: each packet by itself as long as the sender keeps up, many
+    /// in a call where it does not.
     #[default]
     Calls,
     /// The same, and the kernel tells when each left.
@@ -81,8 +82,8 @@ impl Udp {
         })
     }
 
-    /// Datagrams begin with `head` instead of a stamp, and go on with the bytes of `filler`, which is as long as the
-    /// longest of them.
+    /// Datagrams begin with `head` instead of a stamp, and go on with the bytes of `filler`, which
+    /// is as long as the longest of them.
     #[must_use]
     pub fn with(self, head: Head, filler: Filler) -> Udp {
         Udp {

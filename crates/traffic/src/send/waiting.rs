@@ -1,7 +1,8 @@
-//! A sender that waits for its receiver: for one that nobody reaches from outside, behind a translator of addresses.
+//! A sender that waits for its receiver: for one that nobody reaches from outside, behind a
+//! translator of addresses.
 //!
-//! The receiver makes the connection of the signalling, and then the way of each flow: it connects to a port of the sender's,
-//! or sends a datagram there first, and packets go where that came from.
+//! The receiver makes the connection of the signalling, and then the way of each flow: it connects
+//! to a port of the sender's, or sends a datagram there first, and packets go where that came from.
 
 use super::session::{Error, Session};
 use super::udp::Mechanism;
@@ -44,8 +45,8 @@ impl Waiting {
         self.listener.address()
     }
 
-    /// The session with the first receiver that comes and holds `key`, where there is one. Who comes otherwise is told why
-    /// it is not served, and nothing else.
+    /// The session with the first receiver that comes and holds `key`, where there is one. Who
+    /// comes otherwise is told why it is not served, and nothing else.
     pub fn session(&self, key: Option<&Key>, stop: &AtomicBool) -> Result<Session, Error> {
         let (over, came) = (AtomicBool::new(false), Mutex::new(None));
         let (over, found) = (&over, &came);
@@ -93,7 +94,8 @@ fn greet(stream: TcpStream, key: Option<&Key>, stop: &AtomicBool) -> Result<Sess
 }
 
 impl Way {
-    /// Opens the flow of `stream` with a receiver that came, and has it make the way; with the flow's number.
+    /// Opens the flow of `stream` with a receiver that came, and has it make the way; with the
+    /// flow's number.
     pub fn fetch(
         stream: &Stream,
         wish: Wish,

@@ -1,7 +1,8 @@
-//! How a channel begins: both ends tell their versions, and prove to each other that they hold the same key.
+//! How a channel begins: both ends tell their versions, and prove to each other that they hold the
+//! same key.
 //!
-//! Who opened the connection proves first. So an end that listens gives nobody a code made with its key, of which weak keys could be
-//! guessed at leisure, who does not hold it already.
+//! Who opened the connection proves first. So an end that listens gives nobody a code made with its
+//! key, of which weak keys could be guessed at leisure, who does not hold it already.
 
 use super::VERSION;
 use super::channel::{Channel, Silence};
@@ -38,12 +39,14 @@ pub enum Error {
     Refused(String),
     /// It cannot prove that it holds the key.
     #[error(
-        "the peer could not prove that it holds the key; start it with the same `--key FILE`, or leave `--key` out"
+        "the peer could not prove that it holds the key; start it with the same `--key FILE`, or \
+         leave `--key` out"
     )]
     Stranger,
     /// Its protocol's version is another.
     #[error(
-        "it speaks version {0} of the signalling, this program {VERSION}; use the same release on both ends"
+        "it speaks version {0} of the signalling, this program {VERSION}; use the same release on \
+         both ends"
     )]
     Version(u16),
     /// It answers with what was not asked.
@@ -62,7 +65,8 @@ pub fn refusal(message: Message) -> Error {
     }
 }
 
-/// A channel to the first of `address` that answers, whose ends have greeted; `nobody` makes an error of why none answers.
+/// A channel to the first of `address` that answers, whose ends have greeted; `nobody` makes an
+/// error of why none answers.
 pub fn reach<E: From<Silence> + From<Error>>(
     address: impl ToSocketAddrs,
     key: Option<&Key>,
@@ -89,7 +93,8 @@ fn left(since: Instant) -> Duration {
     PATIENCE.saturating_sub(since.elapsed())
 }
 
-/// Proves as `own` to the other end that it holds `key`, and has it prove the same. Whether it could.
+/// Proves as `own` to the other end that it holds `key`, and has it prove the same. Whether it
+/// could.
 fn prove(
     channel: &mut Channel,
     (key, own): (&Key, End),
@@ -118,7 +123,8 @@ fn prove(
     Ok(is_proven)
 }
 
-/// Greets as the end that asks for something: a sender, say. Where there is a `key`, the other end has to hold it.
+/// Greets as the end that asks for something: a sender, say. Where there is a `key`, the other end
+/// has to hold it.
 pub fn ask(
     channel: &mut Channel,
     key: Option<&Key>,
@@ -161,7 +167,8 @@ pub fn ask(
     }
 }
 
-/// Answers the greeting as the end that serves: a receiver, say. Whether the other end may ask for anything.
+/// Answers the greeting as the end that serves: a receiver, say. Whether the other end may ask for
+/// anything.
 pub fn answer(
     channel: &mut Channel,
     key: Option<&Key>,

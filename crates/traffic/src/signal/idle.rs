@@ -7,7 +7,8 @@ const LEAST: Duration = Duration::from_millis(50);
 /// The longest: whoever stops waits so long for an idle thread, which wakes four times a second.
 const MOST: Duration = Duration::from_millis(250);
 
-/// A wait that doubles while nothing comes, so that nobody waits longer for a thread than that thread has been idle.
+/// A wait that doubles while nothing comes, so that nobody waits longer for a thread than that
+/// thread has been idle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Idle(Duration);
 

@@ -1,4 +1,5 @@
-//! The signalling channel between a sender and a receiver: a connection of TCP on which flows are opened and closed.
+//! The signalling channel between a sender and a receiver: a connection of TCP on which flows are
+//! opened and closed.
 //!
 //! ```text
 //! sender                        receiver
@@ -13,8 +14,9 @@
 //!                           <─  Progress, each second while more of it comes
 //!                           <─  Closed(number, received)
 //! ```
-//! A receiver that nobody reaches from outside opens the connection itself; what is said on it is the same, and its flows are
-//! opened by `Fetch` in place of `Open`: it makes the way of their packets, too.
+//! A receiver that nobody reaches from outside opens the connection itself; what is said on it is
+//! the same, and its flows are opened by `Fetch` in place of `Open`: it makes the way of their
+//! packets, too.
 //!
 //! ```text
 //! client                        sender under orders      writer of a log      log server
@@ -26,9 +28,10 @@
 //!   Over, to end them early ─>
 //!                           <─  Part, each; Done(code, note)
 //! ```
-//! A message is its length (32 bits, of what follows), its kind (8 bits) and its fields, all big-endian. Every field is
-//! bounded, so that a peer that lies costs its own session and nothing else.
-//! A key that both hold proves each to the other (HMAC-SHA-256 of both nonces, RFC 2104); it hides nothing.
+//! A message is its length (32 bits, of what follows), its kind (8 bits) and its fields, all
+//! big-endian. Every field is bounded, so that a peer that lies costs its own session and nothing
+//! else. A key that both hold proves each to the other (HMAC-SHA-256 of both nonces, RFC 2104); it
+//! hides nothing.
 
 #[cfg(target_os = "linux")]
 pub mod channel;
@@ -48,7 +51,8 @@ pub mod pending;
 pub mod places;
 pub mod punch;
 
-/// The version of the protocol. A receiver answers a sender of another with its own and refuses flows.
+/// The version of the protocol. A receiver answers a sender of another with its own and refuses
+/// flows.
 pub const VERSION: u16 = 2;
 /// The port that a receiver listens on unless told otherwise.
 pub const PORT: u16 = 9310;

@@ -1,7 +1,9 @@
-//! Connections that have not said yet what they want: held without a thread, few of them, and not for long.
+//! Connections that have not said yet what they want: held without a thread, few of them, and not
+//! for long.
 //!
-//! Whoever connects and is silent costs a descriptor for [`PATIENCE`], and one that comes when there is no more room for such makes the
-//! oldest go. A connection is handed on once its first bytes, which stay where they are, say enough that whoever serves it has not to wait.
+//! Whoever connects and is silent costs a descriptor for [`PATIENCE`], and one that comes when
+//! there is no more room for such makes the oldest go. A connection is handed on once its first
+//! bytes, which stay where they are, say enough that whoever serves it has not to wait.
 
 use super::idle::Idle;
 use std::collections::VecDeque;
@@ -150,7 +152,8 @@ impl Pending<'_> {
         Ok(())
     }
 
-    /// Room for one from `from`: another of the same peer goes first, so that no peer drives others out while it has any itself.
+    /// Room for one from `from`: another of the same peer goes first, so that no peer drives others
+    /// out while it has any itself.
     fn make_room(&mut self, from: SocketAddr) {
         if self.all.len() < MOST {
             return;

@@ -1,7 +1,7 @@
 //! Independent gaps of one distribution, sizes of another.
 //!
-//! Gaps are given in seconds ([`Spans::seconds`]) or by a shape and a rate ([`Spans::at_rate`]), whose mean is then
-//! exact. The first packet leaves at the start.
+//! Gaps are given in seconds ([`Spans::seconds`]) or by a shape and a rate ([`Spans::at_rate`]),
+//! whose mean is then exact. The first packet leaves at the start.
 
 use super::sizes::Sizes;
 use super::{Error, packets};
@@ -30,7 +30,8 @@ pub(super) fn lasting(gaps: &Spans) -> Result<(), Error> {
 }
 
 impl Laws {
-    /// Packets after `gaps`, of `sizes`. Gaps that are always zero are refused: no time limit would end them.
+    /// Packets after `gaps`, of `sizes`. Gaps that are always zero are refused: no time limit would
+    /// end them.
     pub fn new(gaps: Spans, sizes: Sizes) -> Result<Laws, Error> {
         lasting(&gaps)?;
         Ok(Laws { gaps, sizes })
@@ -58,7 +59,8 @@ impl Source for Laws {
             mean_bytes: Some(self.sizes.mean()),
             size_cv: Some(self.sizes.cv()),
             gap_cv: square_cv.map(f64::sqrt),
-            // Var N(t) / E N(t) of a renewal process tends to the gaps' squared coefficient of variation.
+            // Var N(t) / E N(t) of a renewal process tends to the gaps' squared coefficient of
+            // variation.
             dispersion_limit: square_cv,
             // Gaps with a tail of index 1 < a < 2 make counts whose variance grows as t^(3 − a).
             hurst: mean.and_then(|_| match square_cv {

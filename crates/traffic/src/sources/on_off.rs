@@ -1,7 +1,7 @@
 //! Bursts: packets after gaps of one law during "on" periods, silence during "off" periods.
 //!
-//! The first period is "on". The clock of the gaps stands still during silence, so that the long-run rate is
-//! exactly that of the gaps times mean(on) / (mean(on) + mean(off)).
+//! The first period is "on". The clock of the gaps stands still during silence, so that the
+//! long-run rate is exactly that of the gaps times mean(on) / (mean(on) + mean(off)).
 
 use super::laws::lasting;
 use super::sizes::Sizes;
@@ -23,7 +23,8 @@ pub struct Bursts {
 }
 
 impl Bursts {
-    /// Packets after `gaps`, of `sizes`, during `on` periods. Gaps or "on" periods that are always zero are refused.
+    /// Packets after `gaps`, of `sizes`, during `on` periods. Gaps or "on" periods that are always
+    /// zero are refused.
     pub fn new(on: Spans, off: Spans, gaps: Spans, sizes: Sizes) -> Result<Bursts, Error> {
         lasting(&gaps)?;
         sends(&on)?;

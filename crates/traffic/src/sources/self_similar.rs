@@ -41,7 +41,8 @@ impl Source for SelfSimilarSum {
         }
     }
 
-    /// Gaps of the sum and finite dispersions have no closed form; the limit of the dispersion is infinite.
+    /// Gaps of the sum and finite dispersions have no closed form; the limit of the dispersion is
+    /// infinite.
     fn predicted(&self) -> Predicted {
         Predicted {
             mean_rate: Some(self.mixture.per_second),

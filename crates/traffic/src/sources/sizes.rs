@@ -10,8 +10,9 @@ use trammel_stats::dist::constant::Constant;
 /// The most payload of a datagram: 65,535 bytes less the headers of IPv4 and UDP.
 pub const DATAGRAM_MAX: u32 = 65_507;
 
-/// A law of sizes. What it gives is rounded to the nearest whole byte, then held within `min` and `max`, which
-/// changes its moments: [`Sizes::clamped_share`] tells how often, [`Sizes::mean`] what comes of it.
+/// A law of sizes. What it gives is rounded to the nearest whole byte, then held within `min` and
+/// `max`, which changes its moments: [`Sizes::clamped_share`] tells how often, [`Sizes::mean`] what
+/// comes of it.
 #[derive(Clone, Debug)]
 pub struct Sizes {
     law: Arc<dyn Distribution>,
@@ -27,8 +28,8 @@ impl Sizes {
     pub fn new(law: Box<dyn Distribution>, min: u32, max: u32) -> Result<Sizes, Error> {
         if min > max || max >= MOST_BYTES {
             return Err(Error::Invalid(format!(
-                "sizes from {min} to {max} bytes are impossible; the first must not be above the second, nor \
-                 that above {}",
+                "sizes from {min} to {max} bytes are impossible; the first must not be above the \
+                 second, nor that above {}",
                 MOST_BYTES - 1
             )));
         }
@@ -58,7 +59,8 @@ impl Sizes {
         below + self.above(self.max, false)
     }
 
-    /// P(rounded > `bytes`), or with `or_equal` P(rounded ≥ `bytes`). A half is rounded away from zero.
+    /// P(rounded > `bytes`), or with `or_equal` P(rounded ≥ `bytes`). A half is rounded away from
+    /// zero.
     fn above(&self, bytes: u32, or_equal: bool) -> f64 {
         let from = f64::from(bytes) + if or_equal { -0.5 } else { 0.5 };
         // What rounds to 0 from below counts as 0: nothing is changed but the sign of nothing.
@@ -66,15 +68,16 @@ impl Sizes {
         1.0 - self.law.cdf(from)
     }
 
-    /// The mean and the mean square of the sizes as drawn, by sums over the distribution: exact to rounding
-    /// where the bounds are at most 2¹⁷ apart.
+    /// The mean and the mean square of the sizes as drawn, by sums over the distribution: exact to
+    /// rounding where the bounds are at most 2¹⁷ apart.
     fn moments(&self) -> (f64, f64) {
         let step = (self.max - self.min).div_ceil(STEPS_MAX).max(1);
         let (mut mean, mut square) = (f64::from(self.min), f64::from(self.min).powi(2));
         let mut at = self.min;
         while at < self.max {
             let next = at.saturating_add(step).min(self.max);
-            // E[x] = min + Σ P(x > k); E[x²] = min² + Σ (2k + 1) P(x > k). The middle stands for a step.
+            // E[x] = min + Σ P(x > k); E[x²] = min² + Σ (2k + 1) P(x > k). The middle stands for a
+            // step.
             let above = self.above(at + (next - at) / 2, false);
             mean += f64::from(next - at) * above;
             square += (f64::from(next).powi(2) - f64::from(at).powi(2)) * above;

@@ -1,7 +1,8 @@
 //! Which frame is the n-th: its flow and its size, from the number alone.
 //!
-//! Flows come by a list that is gone through again and again, made from the streams' shares, and by a seed where flows are drawn. So
-//! the sender, the checker and a program in the kernel agree on every frame without telling each other, and what was lost has a time.
+//! Flows come by a list that is gone through again and again, made from the streams' shares, and by
+//! a seed where flows are drawn. So the sender, the checker and a program in the kernel agree on
+//! every frame without telling each other, and what was lost has a time.
 
 use super::frame::{FCS_BYTES, Flow, Link, head_bytes};
 use super::signature::{FILL, SIGNATURE_BYTES, Signature};
@@ -234,7 +235,8 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Frames of `traffic` from a port with `link`, with signatures of run and port as in `signature`.
+    /// Frames of `traffic` from a port with `link`, with signatures of run and port as in
+    /// `signature`.
     pub(crate) fn new(traffic: &Traffic, link: &Link, signature: Signature) -> Writer {
         let (mut flows, mut buffers) = (Vec::new(), Vec::new());
         let mut buffer_of = Vec::new();

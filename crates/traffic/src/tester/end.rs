@@ -1,6 +1,8 @@
-//! A port at work: one thread that sends what is due and checks what has come, and answers for its addresses.
+//! A port at work: one thread that sends what is due and checks what has come, and answers for its
+//! addresses.
 //!
-//! One thread a port serves one direction as well as both: with two processors one sends and the other checks.
+//! One thread a port serves one direction as well as both: with two processors one sends and the
+//! other checks.
 
 use super::checker::{Checker, Verdict};
 use super::frame;
@@ -24,8 +26,8 @@ use trammel_packet::pool::Pool;
 const AHEAD_NS: i64 = 60_000;
 /// The same of a thread that runs before all others: it is woken at once.
 const AHEAD_FIRST_NS: i64 = 10_000;
-/// And its shortest sleep before it looks what is due: one that never sleeps keeps all others from the processor, so that the kernel takes it
-/// away for a twentieth of each second.
+/// And its shortest sleep before it looks what is due: one that never sleeps keeps all others from
+/// the processor, so that the kernel takes it away for a twentieth of each second.
 const LEAST_SLEEP_NS: i64 = 20_000;
 /// The longest sleep: so often is looked whether to stop.
 const SLICE_NS: i64 = 10_000_000;
@@ -65,7 +67,8 @@ impl Shared<'_> {
         self.threads.priority.map_or(Ok(()), real_time)
     }
 
-    /// Notes that a port has sent all, the last frame at `last_ns`; the last one ends the run after the residual time.
+    /// Notes that a port has sent all, the last frame at `last_ns`; the last one ends the run after
+    /// the residual time.
     pub(crate) fn has_sent(&self, port: usize, last_ns: i64) {
         self.ended_ns[port].store(last_ns, Ordering::Relaxed);
         if self.sending.fetch_sub(1, Ordering::AcqRel) == 1 {

@@ -1,7 +1,8 @@
-//! Who is behind an address: the tester answers for its own, and asks for the device's (ARP, RFC 826; RFC 4861).
+//! Who is behind an address: the tester answers for its own, and asks for the device's (ARP, RFC
+//! 826; RFC 4861).
 //!
-//! A port answers for every address of its network but the device's: for the hosts that test frames come from and go to, and for the
-//! phantom routers of RFC 2544, appendix C.2.2.2.
+//! A port answers for every address of its network but the device's: for the hosts that test frames
+//! come from and go to, and for the phantom routers of RFC 2544, appendix C.2.2.2.
 
 use super::frame::{Link, unwrap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -67,7 +68,8 @@ impl Host {
         is_near && Some(address) != self.device
     }
 
-    /// The learning frame: it asks for the device's address, or, where there is none, tells bridges where the port is.
+    /// The learning frame: it asks for the device's address, or, where there is none, tells bridges
+    /// where the port is.
     //= rfc2544 §C.2.4.1
     //# This request should be
     //# seen as coming from the immediate destination of the test frame
@@ -180,7 +182,8 @@ impl Host {
         };
         match message.kind {
             kind::NEIGHBOR_SOLICITATION if is_right && self.is_ours(target.into()) => {
-                // Who has no address yet is not answered: it looks whether somebody has the one it would like.
+                // Who has no address yet is not answered: it looks whether somebody has the one it
+                // would like.
                 let from = Ipv6Addr::from(ip.src);
                 let Some(to_mac) = link_address(option::SOURCE_LINK_ADDRESS) else {
                     return Some(Heard::Idle);

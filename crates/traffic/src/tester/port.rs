@@ -1,4 +1,5 @@
-//! A port of the tester: an interface, where it is, by what frames go, and who the tester is on that wire.
+//! A port of the tester: an interface, where it is, by what frames go, and who the tester is on
+//! that wire.
 
 use super::neighbours::Host;
 use crate::addresses::{Addresses, Side};
@@ -17,20 +18,24 @@ use trammel_packet::pool::{FRAME_BYTES, Pool};
 
 /// Entries of a ring of AF_XDP: 2 ms at a million frames a second.
 const RING: u32 = 2048;
-/// Bytes that wait to be read from a packet socket: some 80,000 short frames, or a tenth of a second of long ones.
+/// Bytes that wait to be read from a packet socket: some 80,000 short frames, or a tenth of a
+/// second of long ones.
 const RING_BYTES: usize = 16 << 20;
-/// What the kernel's memory for a live frame leaves: a page, less head-room and the description of a socket buffer.
+/// What the kernel's memory for a live frame leaves: a page, less head-room and the description of
+/// a socket buffer.
 const LIVE_BYTES: usize = 3496;
 
 /// By what frames go and come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// AF_XDP: the fastest that checks every frame. Needs the right to load programs in the initial user namespace.
+    /// AF_XDP: the fastest that checks every frame. Needs the right to load programs in the initial
+    /// user namespace.
     AfXdp,
     /// Packet sockets: any interface; arrivals have the kernel's time.
     AfPacket,
-    /// Made and counted by programs in the kernel: several million frames a second of one stream and one size, which tell no latency.
-    /// The other end of each wire has to run an XDP program, as AF_XDP does.
+    /// Made and counted by programs in the kernel: several million frames a second of one stream
+    /// and one size, which tell no latency. The other end of each wire has to run an XDP program,
+    /// as AF_XDP does.
     Live,
 }
 
@@ -39,19 +44,22 @@ pub enum Way {
 pub struct Port {
     /// The interface's name.
     pub interface: String,
-    /// The namespace that it is in, which lives as long as the port; without one, that of the thread that opens it.
+    /// The namespace that it is in, which lives as long as the port; without one, that of the
+    /// thread that opens it.
     pub namespace: Option<Arc<Namespace>>,
     /// By what frames go and come.
     pub way: Way,
-    /// The tester's address there, for which it answers, as for all of its network but the device's.
+    /// The tester's address there, for which it answers, as for all of its network but the
+    /// device's.
     pub address: IpAddr,
     /// The bits of the network.
     pub prefix: u8,
-    /// The device's address in it, if it is a router: its Ethernet address is asked for. Without one, frames go to that of the other
-    /// port, as over a wire or through a bridge.
+    /// The device's address in it, if it is a router: its Ethernet address is asked for. Without
+    /// one, frames go to that of the other port, as over a wire or through a bridge.
     pub gateway: Option<IpAddr>,
-    /// The tester's Ethernet address there; without one, the interface's own, or where the kernel's stack sees frames too (packet
-    /// sockets), one made of it: what is not to its own address the stack drops at once, and never answers.
+    /// The tester's Ethernet address there; without one, the interface's own, or where the kernel's
+    /// stack sees frames too (packet sockets), one made of it: what is not to its own address the
+    /// stack drops at once, and never answers.
     pub mac: Option<[u8; 6]>,
     /// The control information of the tag that all frames have, if they have one.
     pub tag: Option<u16>,
@@ -60,7 +68,8 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port at a side of the device with the addresses of RFC 2544 and RFC 5180; there is a router if `is_routed`.
+    /// A port at a side of the device with the addresses of RFC 2544 and RFC 5180; there is a
+    /// router if `is_routed`.
     pub fn of_rfc2544(
         interface: &str,
         way: Way,
@@ -103,7 +112,8 @@ impl Port {
         };
         if self.prefix > most || self.gateway.as_ref().is_some_and(is_other) {
             return Err(Error::Invalid(format!(
-                "port `{}`: {}/{} with the device at {:?}: two addresses of one version of IP, and 0 to {most} bits",
+                "port `{}`: {}/{} with the device at {:?}: two addresses of one version of IP, and \
+                 0 to {most} bits",
                 self.interface, self.address, self.prefix, self.gateway
             )));
         }
@@ -154,7 +164,8 @@ impl Port {
         })
     }
 
-    /// The device, and the pool whose packets it takes. A live port's device sees what its programs leave.
+    /// The device, and the pool whose packets it takes. A live port's device sees what its programs
+    /// leave.
     pub(crate) fn open(&self) -> Result<(Box<dyn Device>, Pool)> {
         let mut pool = Pool::new(4 * RING as usize, 4 * RING as usize);
         let device: Result<Box<dyn Device>> = self.there(|| match self.way {

@@ -1,4 +1,5 @@
-//! The management query of RFC 2544, §11.2: SNMP asks for five variables, and the answer is verified (RFC 3416, RFC 3417).
+//! The management query of RFC 2544, §11.2: SNMP asks for five variables, and the answer is
+//! verified (RFC 3416, RFC 3417).
 
 use super::frame::{Link, datagram};
 use std::net::Ipv4Addr;
@@ -17,7 +18,8 @@ const RESPONSE: u8 = 0xa2;
 /// SNMPv2c.
 const VERSION: u8 = 1;
 const COMMUNITY: &[u8] = b"public";
-/// sysUpTime, and of interface 1: ifInOctets, ifOutOctets, ifInUcastPkts, ifOutUcastPkts; behind 1.3.6.1.2.1.
+/// sysUpTime, and of interface 1: ifInOctets, ifOutOctets, ifInUcastPkts, ifOutUcastPkts; behind
+/// 1.3.6.1.2.1.
 //= rfc2544 §C.2.4.3
 //# The list of variables to retrieve follow:
 const VARIABLES: [&[u8]; 5] = [
@@ -29,7 +31,8 @@ const VARIABLES: [&[u8]; 5] = [
 ];
 const MIB_2: [u8; 5] = [0x2b, 6, 1, 2, 1];
 
-/// A value with its tag; shorter than 128 bytes, but for the outer ones, which are shorter than 256.
+/// A value with its tag; shorter than 128 bytes, but for the outer ones, which are shorter
+/// than 256.
 fn value(tag: u8, bytes: &[u8]) -> Vec<u8> {
     let length = bytes.len() as u8;
     let mut all = if length < 0x80 {

@@ -1,7 +1,8 @@
-//! The routing update of RFC 2544, §11.3: RIP tells of six networks that no test frame goes to, and alternates between two states of them
-//! (RFC 1058).
+//! The routing update of RFC 2544, §11.3: RIP tells of six networks that no test frame goes to, and
+//! alternates between two states of them (RFC 1058).
 //!
-//! Differs from RFC 2544, appendix C.2.6.2: UDP has a checksum, and the length is that of six networks, 152 bytes, where the text has 238.
+//! Differs from RFC 2544, appendix C.2.6.2: UDP has a checksum, and the length is that of six
+//! networks, 152 bytes, where the text has 238.
 
 use super::frame::{Link, datagram};
 use std::net::Ipv4Addr;

@@ -1,9 +1,11 @@
 //! Which numbers have come, once or again, exactly and in bounded memory.
 //!
-//! A bit for each of the last [`WINDOW`] numbers up to the highest that has come: 512 KiB, whatever the rate and the duration. What
-//! falls out at the lower end and has not come is missing. A number that comes more than `WINDOW` behind the highest, which is four
-//! seconds at a million frames a second, cannot be told from one that came before: it is *too late*, and stays missing. The decoder's
-//! window keeps a delay for each number and the extent of reordering; bits reach 64 times as far in the same memory.
+//! A bit for each of the last [`WINDOW`] numbers up to the highest that has come: 512 KiB, whatever
+//! the rate and the duration. What falls out at the lower end and has not come is missing. A number
+//! that comes more than `WINDOW` behind the highest, which is four seconds at a million frames a
+//! second, cannot be told from one that came before: it is *too late*, and stays missing. The
+//! decoder's window keeps a delay for each number and the extent of reordering; bits reach 64 times
+//! as far in the same memory.
 
 /// Numbers that are remembered, a multiple of 64.
 pub const WINDOW: u64 = 1 << 22;
@@ -91,7 +93,8 @@ impl Window {
         self.low += 64;
     }
 
-    /// How many of the numbers below `end` have not come, and the highest of them. What comes after is too late.
+    /// How many of the numbers below `end` have not come, and the highest of them. What comes after
+    /// is too late.
     pub fn finish(&mut self, end: u64) -> (u64, Option<u64>) {
         while self.low < end {
             let left = end - self.low;

@@ -1,7 +1,8 @@
 //! What reads logs, command lines and messages, put to inputs that were made to break it.
 //!
-//! The fuzzer of `fuzz/` calls the same functions; here every input of its corpora is read again, with some mutations of
-//! each, drawn from `TRAMMEL_SEED` (1 by default), `TRAMMEL_MUTATIONS` of them for each target.
+//! The fuzzer of `fuzz/` calls the same functions; here every input of its corpora is read again,
+//! with some mutations of each, drawn from `TRAMMEL_SEED` (1 by default), `TRAMMEL_MUTATIONS` of
+//! them for each target.
 
 mod targets;
 

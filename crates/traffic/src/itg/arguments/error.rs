@@ -30,12 +30,14 @@ pub enum Error {
     },
     /// No flag is so called.
     #[error(
-        "`{0}` is not an option of ITGSend; options look like `-C 1000`, applications like `VoIP`; see the manual, §3.2.3"
+        "`{0}` is not an option of ITGSend; options look like `-C 1000`, applications like `VoIP`; \
+         see the manual, §3.2.3"
     )]
     Unknown(String),
     /// No flag of the receiver is so called.
     #[error(
-        "`{0}` is not an option of ITGRecv; it has `-a`, `-Sp`, `-l`, `-L`, `-q`, `-i`, `-Si`, `-H`, `-n`, `-P`; see the manual, §3.2.4"
+        "`{0}` is not an option of ITGRecv; it has `-a`, `-Sp`, `-l`, `-L`, `-q`, `-i`, `-Si`, \
+         `-H`, `-n`, `-P`; see the manual, §3.2.4"
     )]
     UnknownToReceiver(String),
     /// Something follows what must be the last.
@@ -48,7 +50,8 @@ pub enum Error {
     },
     /// An application and a law of gaps or sizes.
     #[error(
-        "`{flag}` and `{application}` exclude each other, as the application says gaps and sizes; leave out one of the two"
+        "`{flag}` and `{application}` exclude each other, as the application says gaps and sizes; \
+         leave out one of the two"
     )]
     Application {
         /// The flag of the law.
@@ -58,17 +61,20 @@ pub enum Error {
     },
     /// Round trips need time stamps.
     #[error(
-        "`-m rttm` needs the time stamps that `-p 1` and `-p 2` leave out; leave out `-p` or write `-p 0`"
+        "`-m rttm` needs the time stamps that `-p 1` and `-p 2` leave out; leave out `-p` or write \
+         `-p 0`"
     )]
     RoundTripWithoutTimes,
     /// Logs are for all flows of a script.
     #[error(
-        "`{0}` has no place in a script, as logs are for all its flows; write it on the command line after the script's name"
+        "`{0}` has no place in a script, as logs are for all its flows; write it on the command \
+         line after the script's name"
     )]
     LogInScript(&'static str),
     /// There are no words, or a script has no lines.
     #[error(
-        "there is no flow: write options such as `-a 10.0.0.2 -C 1000 -c 512`, or the name of a script file"
+        "there is no flow: write options such as `-a 10.0.0.2 -C 1000 -c 512`, or the name of a \
+         script file"
     )]
     Nothing,
     /// More flows than can be.

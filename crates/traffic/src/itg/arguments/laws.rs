@@ -1,10 +1,12 @@
-//! The laws of gaps, sizes and bursts: their letters, and how many numbers each takes in which unit.
+//! The laws of gaps, sizes and bursts: their letters, and how many numbers each takes in which
+//! unit.
 
 use super::error::Error;
 use super::reader::Reader;
 use crate::itg::command::{Bursts, Law, Unit, Values};
 
-/// The laws: letter, name, how many numbers, and whether the numbers of gaps are packets per second.
+/// The laws: letter, name, how many numbers, and whether the numbers of gaps are packets per
+/// second.
 static LAWS: [(char, Law, usize, bool); 9] = [
     ('C', Law::Constant, 1, true),
     ('U', Law::Uniform, 2, true),

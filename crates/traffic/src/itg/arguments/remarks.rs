@@ -21,12 +21,14 @@ impl Reader<'_> {
                     if (1e6 / rate).fract() != 0.0 && self.gap_flag.is_some() =>
                 {
                     Some(format!(
-                        "`-C {rate}`: ours keeps the gap of {:.3} µs; the original rounds it up to whole microseconds",
+                        "`-C {rate}`: ours keeps the gap of {:.3} µs; the original rounds it up to \
+                         whole microseconds",
                         1e6 / rate
                     ))
                 }
                 (Law::Uniform, [low, high]) => Some(format!(
-                    "`-U {low} {high}`: the gap, not the rate, is uniform, as documented; the mean rate is {:.3} packets/s",
+                    "`-U {low} {high}`: the gap, not the rate, is uniform, as documented; the mean \
+                     rate is {:.3} packets/s",
                     2.0 * low * high / (low + high)
                 )),
                 _ => None,
@@ -42,7 +44,8 @@ impl Reader<'_> {
                 && let [shape, scale] = numbers.as_slice()
             {
                 self.command.remarks.push(format!(
-                    "Weibull: {shape} is the shape and {scale} the scale, as documented; the original takes them the other way round"
+                    "Weibull: {shape} is the shape and {scale} the scale, as documented; the \
+                     original takes them the other way round"
                 ));
             }
         }

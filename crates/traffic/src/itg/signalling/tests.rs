@@ -28,7 +28,8 @@ fn round(hex: &str, side: Side) -> Message {
 #[test]
 fn a_passive_sender_tells_its_port() {
     let open = round(
-        "03 02 00 01 00 06 00000001 00 6e6f53657269616c0000 1127 00 2523 00000000000000000000000000000000",
+        "03 02 00 01 00 06 00000001 00 6e6f53657269616c0000 1127 00 2523 \
+         00000000000000000000000000000000",
         Side::PassiveSender,
     );
     let Message::Open(open) = open else {

@@ -55,7 +55,8 @@ pub struct Wish {
     pub duration: Duration,
     /// So long at the start counts for nothing.
     pub omit: Duration,
-    /// It ends when so many bytes have been sent and taken, of all streams together; 0 for when its time is over.
+    /// It ends when so many bytes have been sent and taken, of all streams together; 0 for when its
+    /// time is over.
     pub bytes: u64,
     /// The byte of differentiated services of both ends' packets.
     pub tos: u8,
@@ -94,7 +95,8 @@ impl Wish {
         u32::try_from(intervals).unwrap_or(u32::MAX)
     }
 
-    /// When interval `number` ends, from the start on: those that count begin when the others are over.
+    /// When interval `number` ends, from the start on: those that count begin when the others are
+    /// over.
     pub(crate) fn end_of(&self, number: u32) -> Duration {
         let omitted = self.omitted();
         let after = |count: u32| self.interval.saturating_mul(count.saturating_add(1));
@@ -134,7 +136,8 @@ impl Wish {
         }
         if self.bytes > 0 && self.direction == Direction::Both {
             return Some(
-                "`--bytes` is for one direction, since two would end at different times; test them one after the other"
+                "`--bytes` is for one direction, since two would end at different times; test them \
+                 one after the other"
                     .to_owned(),
             );
         }

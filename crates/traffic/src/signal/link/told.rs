@@ -6,7 +6,8 @@ pub(super) const WORDS: usize = 19;
 /// What an end tells of a stream: counts from the start on, and what holds at that moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told {
-    /// A sender's: bytes that were given to the kernel. A receiver's: bytes that it took, of UDP without copies.
+    /// A sender's: bytes that were given to the kernel. A receiver's: bytes that it took, of UDP
+    /// without copies.
     pub bytes: u64,
     /// Datagrams, the same way.
     pub packets: u64,

@@ -1,5 +1,5 @@
-//! Whatever is read of D-ITG's: command lines, scripts, logs, messages and packets. What a flow asks for can be planned; what was
-//! read of a message is written as it was; nothing panics.
+//! Whatever is read of D-ITG's: command lines, scripts, logs, messages and packets. What a flow
+//! asks for can be planned; what was read of a message is written as it was; nothing panics.
 
 use trammel_traffic::itg::command::{Metadata, Values};
 use trammel_traffic::itg::flow;

@@ -1,5 +1,5 @@
-//! Whatever comes on the signalling channel is messages or refused; a message is written as it was read, and none waits for more
-//! bytes than the longest has.
+//! Whatever comes on the signalling channel is messages or refused; a message is written as it was
+//! read, and none waits for more bytes than the longest has.
 
 use trammel_traffic::signal::message::{MOST_BLOCK_BYTES, Message};
 
