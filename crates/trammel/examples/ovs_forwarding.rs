@@ -1,19 +1,22 @@
-//! What Open vSwitch forwards over the number of addresses: a learning switch of Debian's package, on veth.
+//! What Open vSwitch forwards over the number of addresses: a learning switch of Debian's package,
+//! on veth.
 //!
 //! ```text
 //! source ─ veth ─ ovs-vswitchd (NORMAL) ─ veth ─ sink    cargo run --release -p trammel --example ovs_forwarding
 //! ```
-//! The data path in user space (`datapath_type=netdev`) on packet sockets, its daemon on processor 0, the sender on
-//! processor 1; by AF_XDP the sender would be the limit and not the switch. As Baldi and Sapio 2018, §4.1.2: the sink first
-//! sends a frame from each address, so that the switch has learnt them all; then the source sends to all of them in turn, each
-//! frame with a source address of its own.
-//! Rates are frames in a second of processor time, of all threads of the daemon and of the sender's thread, so that what
-//! else runs on the machine hardly counts: `sender` to an interface that drops at once, `ovs` what reached the sink.
-//! `clock` is what came in a second by the clock, of what was `offered`.
+//! The data path in user space (`datapath_type=netdev`) on packet sockets, its daemon on processor
+//! 0, the sender on processor 1; by AF_XDP the sender would be the limit and not the switch. As
+//! Baldi and Sapio 2018, §4.1.2: the sink first sends a frame from each address, so that the switch
+//! has learnt them all; then the source sends to all of them in turn, each frame with a source
+//! address of its own. Rates are frames in a second of processor time, of all threads of the daemon
+//! and of the sender's thread, so that what else runs on the machine hardly counts: `sender` to an
+//! interface that drops at once, `ovs` what reached the sink. `clock` is what came in a second by
+//! the clock, of what was `offered`.
 //!
-//! Arguments: a folder (`papers/baldi-2018`), seconds a round (1), rounds (5), then numbers of addresses. Writes
-//! `open-vswitch.toml` and `open-vswitch-sender.toml`, capacity profiles; a number of addresses is `flows`. Everything
-//! runs in namespaces and a folder of its own, which are gone at the end.
+//! Arguments: a folder (`papers/baldi-2018`), seconds a round (1), rounds (5), then numbers of
+//! addresses. Writes `open-vswitch.toml` and `open-vswitch-sender.toml`, capacity profiles; a
+//! number of addresses is `flows`. Everything runs in namespaces and a folder of its own, which are
+//! gone at the end.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod rig;
@@ -37,7 +40,8 @@ use trammel_packet::pool::Pool;
 const FRAME: usize = 60;
 /// Numbers of addresses: the exact-match cache of the data path has 8,192 entries.
 const ADDRESSES: [u64; 9] = [1, 10, 64, 256, 1024, 4096, 8192, 16384, 65536];
-/// How long all addresses may take until each has come once, and so often they come before it counts.
+/// How long all addresses may take until each has come once, and so often they come before it
+/// counts.
 const PATIENCE_NS: i64 = 60_000_000_000;
 const WARM_PASSES: u64 = 8;
 const WARM_NS: i64 = 500_000_000;
@@ -137,7 +141,8 @@ impl Switch {
         Ok(sum)
     }
 
-    /// A bridge that learns. Entries of its tables outlive the measurement, however many addresses there are.
+    /// A bridge that learns. Entries of its tables outlive the measurement, however many addresses
+    /// there are.
     fn configure(&self, rig: &Rig) -> Result<()> {
         self.control(rig, &["--no-wait", "init"])?;
         let lasting = [
@@ -316,7 +321,8 @@ fn sender(addresses: u64, seconds: f64) -> Result<Seen> {
 fn switched(addresses: u64, seconds: f64) -> Result<Seen> {
     let rig = Rig::new()?;
     let switch = Switch::start(&rig)?;
-    // Each address twice: a frame that was lost would leave its address unknown, and its frames flooded.
+    // Each address twice: a frame that was lost would leave its address unknown, and its frames
+    // flooded.
     let sent = Sent::default();
     rig.sink
         .run(|| send("in", addresses, true, 2 * addresses, &sent))?;
@@ -400,7 +406,8 @@ fn measure() -> Result<()> {
         sent.push(point(limit));
     }
     let how = format!(
-        "veth and packet sockets, frames a second of processor time, median of {rounds} rounds of {seconds} s; spread: half of least to most, of the worst point"
+        "veth and packet sockets, frames a second of processor time, median of {rounds} rounds of \
+         {seconds} s; spread: half of least to most, of the worst point"
     );
     for (name, function, source, spread, points) in [
         (

@@ -1,19 +1,20 @@
-//! What forwarding between two interfaces costs: the router's engine, its devices alone, and the kernel, in
-//! one run.
+//! What forwarding between two interfaces costs: the router's engine, its devices alone, and the
+//! kernel, in one run.
 //!
 //! ```text
 //! source ─ veth ─ forwarder ─ veth ─ sink      cargo run --release -p trammel --example veth_forwarding
 //! ```
-//! The source is a program in the kernel; the sink is the stack of a namespace, which drops frames to another
-//! host at once. The source and the reception at the forwarder run on processor 1; the forwarder and the
-//! delivery of what it sends, sink included, on processor 0. The kernel forwards where it receives, so all of
-//! it is on processor 1, from which what the source alone costs is subtracted.
+//! The source is a program in the kernel; the sink is the stack of a namespace, which drops frames
+//! to another host at once. The source and the reception at the forwarder run on processor 1; the
+//! forwarder and the delivery of what it sends, sink included, on processor 0. The kernel forwards
+//! where it receives, so all of it is on processor 1, from which what the source alone costs is
+//! subtracted.
 //!
-//! Rows: `plain` is `FromDevice -> Queue -> ToDevice`, `route` an IP router's path, `bare` a loop over the
-//! devices without a router. `Mpps` is what reached the sink in a second of the clock, of the offered load;
-//! `ns/p` the forwarder's thread time, soft interrupts that run within it included, for each frame delivered.
-//! Rounds in turn: the median, and the least and the most. Arguments: seconds a round (2), rounds (5), then
-//! the rows wanted (all).
+//! Rows: `plain` is `FromDevice -> Queue -> ToDevice`, `route` an IP router's path, `bare` a loop
+//! over the devices without a router. `Mpps` is what reached the sink in a second of the clock, of
+//! the offered load; `ns/p` the forwarder's thread time, soft interrupts that run within it
+//! included, for each frame delivered. Rounds in turn: the median, and the least and the most.
+//! Arguments: seconds a round (2), rounds (5), then the rows wanted (all).
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod rig;
@@ -296,15 +297,16 @@ fn plain(method: &str) -> String {
 
 fn route(method: &str) -> String {
     format!(
-        "from :: FromDevice(in0, true, METHOD {method}) -> c :: Classifier(12/0800, -); c[1] -> Discard; \
-         c -> Strip(14) -> CheckIPHeader -> rt :: RadixIPLookup(10.1.0.0/16 1, 10.2.0.0/16 0, 0.0.0.0/0 1); \
-         rt[1] -> Discard; rt[0] -> DropBroadcasts -> ttl :: DecIPTTL -> fr :: IPFragmenter(1500) \
-         -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2) -> q :: Queue(2000) \
-         -> ToDevice(out0, METHOD {method});"
+        "from :: FromDevice(in0, true, METHOD {method}) -> c :: Classifier(12/0800, -); c[1] -> \
+         Discard; c -> Strip(14) -> CheckIPHeader -> rt :: RadixIPLookup(10.1.0.0/16 1, \
+         10.2.0.0/16 0, 0.0.0.0/0 1); rt[1] -> Discard; rt[0] -> DropBroadcasts -> ttl :: DecIPTTL \
+         -> fr :: IPFragmenter(1500) -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:2) -> q :: \
+         Queue(2000) -> ToDevice(out0, METHOD {method});"
     )
 }
 
-/// Has the kernel do it, or with `is_routing` off, drop everything at once: what the source alone costs.
+/// Has the kernel do it, or with `is_routing` off, drop everything at once: what the source alone
+/// costs.
 fn by_kernel(rig: &Rig, seconds: f64, is_routing: bool) -> Result<Outcome> {
     let source = rig.source.run(|| Source::open("out", &frame(rig)?))?;
     let (passing, dropping) = if is_routing {
@@ -452,8 +454,8 @@ fn measure() -> Result<()> {
         let own = if name == "kernel" { of_source } else { 0.0 };
         let [ns, least, most] = spread(outcomes.iter().map(thread)).map(|ns| ns - own);
         println!(
-            "{name:15} {mpps:6.3} ({slowest:.3}-{fastest:.3}) {offered:8.3} {:5.1}% {:6.0}% {ns:6.0} \
-             {:>13} {:>9}",
+            "{name:15} {mpps:6.3} ({slowest:.3}-{fastest:.3}) {offered:8.3} {:5.1}% {:6.0}% \
+             {ns:6.0} {:>13} {:>9}",
             (1.0 - mpps / offered).max(0.0) * 100.0,
             share * 100.0,
             format!("({least:.0}-{most:.0})"),

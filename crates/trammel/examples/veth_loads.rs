@@ -3,8 +3,8 @@
 //! ```text
 //! cargo run --release -p trammel --example veth_loads -- FILE.click… [frame=128] [frames=20000]
 //! ```
-//! Needs root, for network namespaces and AF_XDP, and a calibrated `host`. What devices cost is learnt anew before each
-//! function, from a graph that does nothing.
+//! Needs root, for network namespaces and AF_XDP, and a calibrated `host`. What devices cost is
+//! learnt anew before each function, from a graph that does nothing.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::collections::BTreeMap;

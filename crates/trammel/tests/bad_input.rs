@@ -1,4 +1,5 @@
-//! What a user may do wrong on the command line: every message says where, what, why and what to do.
+//! What a user may do wrong on the command line: every message says where, what, why and what to
+//! do.
 
 #![allow(clippy::print_stdout)]
 
@@ -178,11 +179,13 @@ fn a_router_whose_file_is_on_a_full_disk_says_so_once_and_fails() {
     std::os::unix::fs::symlink("/dev/full", folder.path().join("full")).unwrap();
     let sending = |sink: &str| {
         format!(
-            "InfiniteSource(LIMIT 9, STOP true) -> UDPIPEncap(1.0.0.1, 1, 2.0.0.2, 2) -> {sink} -> c :: Counter -> Discard"
+            "InfiniteSource(LIMIT 9, STOP true) -> UDPIPEncap(1.0.0.1, 1, 2.0.0.2, 2) -> {sink} -> \
+             c :: Counter -> Discard"
         )
     };
     let asking = sending(
-        "SetIPAddress(2.0.0.2) -> q :: ARPQuerier(1.0.0.1, 1:1:1:1:1:1) -> ARPPrint(OUTFILE ./full)",
+        "SetIPAddress(2.0.0.2) -> q :: ARPQuerier(1.0.0.1, 1:1:1:1:1:1) -> ARPPrint(OUTFILE \
+         ./full)",
     ) + "; Idle -> [1] q";
     let plain = sending("Null");
     for (configuration, more) in [
@@ -273,13 +276,15 @@ fn a_number_out_of_range_says_its_bound_with_the_unit() {
     }
 }
 
-/// What a distribution draws has the bound of plain times and sizes; `check` and `run` say so alike, with line and key.
+/// What a distribution draws has the bound of plain times and sizes; `check` and `run` say so
+/// alike, with line and key.
 #[test]
 fn a_distribution_that_draws_what_is_too_large_is_refused() {
     let folder = folder();
     let file = |path: &str, more: &str| {
         format!(
-            "duration = '10 s'\n[path]\nrate = '1 Mbit/s'\nrtt = '10 ms'\n{path}\n[[flow]]\nvariant = 'reno'\n{more}"
+            "duration = '10 s'\n[path]\nrate = '1 Mbit/s'\nrtt = '10 ms'\n{path}\n[[flow]]\n\
+             variant = 'reno'\n{more}"
         )
     };
     let jitter = |law: &str| file(&format!("jitter = {law}"), "");
@@ -335,7 +340,8 @@ fn a_distribution_that_draws_what_is_too_large_is_refused() {
     }
 }
 
-/// Click refuses a push to what pulls; here a device takes what is pushed (docs/decisions.md), and a warning says what that costs.
+/// Click refuses a push to what pulls; here a device takes what is pushed (docs/decisions.md), and
+/// a warning says what that costs.
 #[test]
 fn frames_that_are_pushed_to_a_device_are_warned_of() {
     let folder = folder();
@@ -409,7 +415,8 @@ fn has_kept(folder: &Path) -> bool {
     paths.any(|path| is_run(&path) || has_kept(&path))
 }
 
-/// Starts `args` in `folder` and ends it by `signal` once its work has begun, unless it ends by itself.
+/// Starts `args` in `folder` and ends it by `signal` once its work has begun, unless it ends by
+/// itself.
 fn ended_by(folder: &Path, args: &[&str], signal: &str) -> Output {
     ended_when(folder, args, signal, &has_begun)
 }
@@ -468,7 +475,8 @@ fn an_interrupted_paper_keeps_what_is_done_and_ends_with_130() {
     }
 }
 
-/// Whether it was interrupted or killed: the same command does not make again what was done, and nothing is left beside the folder.
+/// Whether it was interrupted or killed: the same command does not make again what was done, and
+/// nothing is left beside the folder.
 #[test]
 fn a_paper_goes_on_with_what_is_done() {
     for (signal, code) in [("-INT", Some(130)), ("-KILL", None)] {

@@ -1,5 +1,5 @@
-//! `trammel bench` as a user meets it: all tests on the devices that need no ports, reports, exit codes, going on after an
-//! interruption, bad input.
+//! `trammel bench` as a user meets it: all tests on the devices that need no ports, reports, exit
+//! codes, going on after an interruption, bad input.
 #![cfg(target_os = "linux")]
 
 use serde_json::Value;
@@ -327,8 +327,9 @@ fn rings_measure_and_a_delay_is_as_long_as_it_is() {
     assert!((2000.0..4000.0).contains(&least), "{row}");
 }
 
-/// Where the processor limits, what is found by a search in virtual time is what the cost model says. The searches are narrower
-/// than the 0.5 % that is asked for, since each has a width of its own.
+/// Where the processor limits, what is found by a search in virtual time is what the cost model
+/// says. The searches are narrower than the 0.5 % that is asked for, since each has a width of its
+/// own.
 #[test]
 fn simulated_throughput_is_the_estimated_one_within_the_search_width() {
     let folder = folder();
@@ -497,7 +498,8 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
         kept,
         std::fs::read(folder.path().join("anew/throughput.csv")).unwrap()
     );
-    // Trials of a file that was changed meanwhile are none of this run's, though its name is the same.
+    // Trials of a file that was changed meanwhile are none of this run's, though its name is the
+    // same.
     std::fs::write(&journal, left).unwrap();
     let changed = SLOW.replace("10ms", "5ms");
     std::fs::write(folder.path().join("slow.click"), changed).unwrap();

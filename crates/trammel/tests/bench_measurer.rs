@@ -1,4 +1,5 @@
-//! Other programs as testers of `trammel bench`, and what is made of results: expectations, profiles, comparisons.
+//! Other programs as testers of `trammel bench`, and what is made of results: expectations,
+//! profiles, comparisons.
 #![cfg(target_os = "linux")]
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! `trammel calibrate` on this machine, end to end: what it writes is a machine. No times are judged.
+//! `trammel calibrate` on this machine, end to end: what it writes is a machine. No times are
+//! judged.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -16,7 +17,8 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Noise on the machine that runs the tests must not decide on them: what it spoils is done again, so many times.
+/// Noise on the machine that runs the tests must not decide on them: what it spoils is done again,
+/// so many times.
 const ATTEMPTS: usize = 5;
 
 /// What is wrong with a machine that was calibrated, where noise alone can be the reason.
@@ -125,7 +127,8 @@ fn an_interrupt_leaves_the_earlier_file_as_it_was() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary was built");
-    // The handler is there when the process maps its large buffer; signals before that would end it at once.
+    // The handler is there when the process maps its large buffer; signals before that would end it
+    // at once.
     let statm = format!("/proc/{}/statm", child.id());
     let is_measuring = || {
         let text = std::fs::read_to_string(&statm).unwrap_or_default();

@@ -1,7 +1,9 @@
-//! Conformance of the router: every `clicktests/<group>/<Name>-NN.clicktest`, run as users run `click`.
+//! Conformance of the router: every `clicktests/<group>/<Name>-NN.clicktest`, run as users run
+//! `click`.
 //!
-//! The format is that of the suite of the original (`clicktest_runner/parse.rs` lists its sections). Every
-//! expectation here was checked against the original too; a test of what only we have says so in `%require`.
+//! The format is that of the suite of the original (`clicktest_runner/parse.rs` lists its
+//! sections). Every expectation here was checked against the original too; a test of what only we
+//! have says so in `%require`.
 //!
 //! | variable | effect |
 //! |---|---|
@@ -42,27 +44,43 @@ const LIMIT: Duration = Duration::from_secs(45);
 /// What the suite of the original has for another program than itself.
 const LEAST_TESTS: usize = 142;
 
-/// The classes that the suite of the original makes, by what they are for; and those that it leaves out.
+/// The classes that the suite of the original makes, by what they are for; and those that it leaves
+/// out.
 const CLASSES: &[&str] = &[
-    "Script Idle IPFilter Paint FromIPSummaryDump ToIPSummaryDump DriverManager PaintSwitch IPRewriter",
-    "UDPRewriter IPAddrRewriter CheckIPHeader CheckICMPHeader TimeSortedSched Message CheckTCPHeader",
-    "IPAddrPairRewriter InfiniteSource Discard Print Classifier Queue RatedSource McastSocket IPPrint",
+    "Script Idle IPFilter Paint FromIPSummaryDump ToIPSummaryDump DriverManager PaintSwitch \
+     IPRewriter",
+    "UDPRewriter IPAddrRewriter CheckIPHeader CheckICMPHeader TimeSortedSched Message \
+     CheckTCPHeader",
+    "IPAddrPairRewriter InfiniteSource Discard Print Classifier Queue RatedSource McastSocket \
+     IPPrint",
     "EtherEncap Truncate TCPRewriter FTPPortMapper IPRewriterPatterns Counter IPClassifier Switch",
-    "ControlSocket IPFragmenter ICMPError RoundRobinSwitch MarkIPHeader Null PullNull PushNull RatedUnqueue",
-    "Bypass BandwidthRatedUnqueue AlignmentInfo Error StrideSched Resize RatedSplitter Hub FrontDropQueue",
+    "ControlSocket IPFragmenter ICMPError RoundRobinSwitch MarkIPHeader Null PullNull PushNull \
+     RatedUnqueue",
+    "Bypass BandwidthRatedUnqueue AlignmentInfo Error StrideSched Resize RatedSplitter Hub \
+     FrontDropQueue",
     "InputSwitch BandwidthRatedSplitter SetIPDSCP MarkIPCE ICMPIPEncap TimeFilter AggregateCounter",
-    "AdjustTimestamp RandomSeed RoundRobinIPMapper ARPQuerier ARPPrint IPEncap ARPResponder AddressInfo",
-    "DelayUnqueue SetTimestamp RadixIPLookup LinearIPLookup DelayShaper ARPTable AggregateIPFlows Unqueue",
-    "MixedQueue Tee PrioSched SimpleQueue Pad ScheduleInfo ICMPPingRewriter ICMPPingResponder Strip",
-    "ICMPRewriter CheckUDPHeader VLANEncap VLANDecap SetVLANAnno PullSwitch NotifierQueue SimplePullSwitch",
-    "RoundRobinSched NotifierDebug QuickNoteQueue UDPIPEncap PortInfo StripToNetworkHeader IPReassembler",
+    "AdjustTimestamp RandomSeed RoundRobinIPMapper ARPQuerier ARPPrint IPEncap ARPResponder \
+     AddressInfo",
+    "DelayUnqueue SetTimestamp RadixIPLookup LinearIPLookup DelayShaper ARPTable AggregateIPFlows \
+     Unqueue",
+    "MixedQueue Tee PrioSched SimpleQueue Pad ScheduleInfo ICMPPingRewriter ICMPPingResponder \
+     Strip",
+    "ICMPRewriter CheckUDPHeader VLANEncap VLANDecap SetVLANAnno PullSwitch NotifierQueue \
+     SimplePullSwitch",
+    "RoundRobinSched NotifierDebug QuickNoteQueue UDPIPEncap PortInfo StripToNetworkHeader \
+     IPReassembler",
     "FromDump StoreIPAddress SetIPAddress Shaper TimedSink SetTimestampDelta LinkUnqueue Clipboard",
-    "TimedSource DirectIPLookup RangeIPLookup EtherVLANEncap StripEtherVLANHeader Align DecIPTTL IPGWOptions",
-    "DropBroadcasts FixIPSrc IPInputCombo IPOutputCombo StaticIPLookup PaintTee HostEtherFilter GetIPAddress",
-    "Unstrip AverageCounter StripIPHeader UnstripIPHeader MarkMACHeader CheckPaint StaticSwitch RandomSample",
+    "TimedSource DirectIPLookup RangeIPLookup EtherVLANEncap StripEtherVLANHeader Align DecIPTTL \
+     IPGWOptions",
+    "DropBroadcasts FixIPSrc IPInputCombo IPOutputCombo StaticIPLookup PaintTee HostEtherFilter \
+     GetIPAddress",
+    "Unstrip AverageCounter StripIPHeader UnstripIPHeader MarkMACHeader CheckPaint StaticSwitch \
+     RandomSample",
     // What it leaves out.
-    "CheckIP6Header LookupIP6Route GetIP6Address DecIP6HLIM ICMP6Error IP6NDSolicitor IP6NDAdvertiser",
-    "IP6Encap UDPIP6Encap IP6Mirror RED AdaptiveRED CoDel PI FQCoDel EtherSwitch ListenEtherSwitch ToDump",
+    "CheckIP6Header LookupIP6Route GetIP6Address DecIP6HLIM ICMP6Error IP6NDSolicitor \
+     IP6NDAdvertiser",
+    "IP6Encap UDPIP6Encap IP6Mirror RED AdaptiveRED CoDel PI FQCoDel EtherSwitch ListenEtherSwitch \
+     ToDump",
     "MPLSPush MPLSPop MPLSSwap MPLSLookup MPLSDecTTL GREEncap CheckGREHeader StripGREHeader",
     "SubscriberGateway IPFIXExport LossModel",
 ];

@@ -1,4 +1,5 @@
-//! `trammel decode` as its users run it, on logs that are written here: what it shows, its folder, clocks, and D-ITG's formats.
+//! `trammel decode` as its users run it, on logs that are written here: what it shows, its folder,
+//! clocks, and D-ITG's formats.
 
 use serde_json::Value;
 use std::path::Path;
@@ -40,7 +41,8 @@ struct Log<'a> {
     ends: (&'a str, &'a str),
     flows: u32,
     packets: u64,
-    /// By how much the sender's clock is ahead of the true time at first, and what it gains; the receiver's.
+    /// By how much the sender's clock is ahead of the true time at first, and what it gains; the
+    /// receiver's.
     clocks_ns: [(i64, f64); 2],
     seed: u64,
 }
@@ -56,7 +58,8 @@ const LOG: Log<'_> = Log {
 };
 
 impl Log<'_> {
-    /// A receiver's log: packets every 10 ms over 1 ms of path and a queue of up to 2 ms, one in ten lost.
+    /// A receiver's log: packets every 10 ms over 1 ms of path and a queue of up to 2 ms, one in
+    /// ten lost.
     fn write(&self, to: &Path) {
         let mut rng = Rng::new(self.seed, "a log to decode");
         let mut writer = Writer::new(std::fs::File::create(to).expect("there is room"));
@@ -243,7 +246,8 @@ fn clocks_that_differ_are_brought_together_and_it_is_said() {
     assert_eq!(total["negative_delays_pkts"], total["pkts"]);
     assert_eq!(kept["clocks"][0]["subtracted"], false);
 
-    // No packet came before it was sent: the clocks may be right, and nothing is subtracted unless it is asked for.
+    // No packet came before it was sent: the clocks may be right, and nothing is subtracted unless
+    // it is asked for.
     LOG.write(&here.join("right.log"));
     let right = tables(here, &["right.log"]);
     assert_eq!(right["clocks"][0]["subtracted"], false);

@@ -1,7 +1,8 @@
 //! The rules of dependence between the crates of this workspace, read from cargo.
 //!
-//! Each crate enforces one rule. The pure ones have no I/O, no clock and no threads of their own, neither in
-//! their sources nor by what they depend on, so that a simulation cannot depend on its machine.
+//! Each crate enforces one rule. The pure ones have no I/O, no clock and no threads of their own,
+//! neither in their sources nor by what they depend on, so that a simulation cannot depend on its
+//! machine.
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::BTreeSet;
@@ -54,7 +55,8 @@ const RULES: &[Rule] = &[
         &["thiserror", "toml_edit"],
     ),
     (
-        // The machine comes as a `Device` and a `Clock`: `trammel-io` is for its tests and its example.
+        // The machine comes as a `Device` and a `Clock`: `trammel-io` is for its tests and its
+        // example.
         "trammel-peer",
         &[
             "trammel-core",

@@ -1,4 +1,5 @@
-//! `trammel diverge` as a user meets it: a flow that is alike to the end, one that parts, and what cannot be compared.
+//! `trammel diverge` as a user meets it: a flow that is alike to the end, one that parts, and what
+//! cannot be compared.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -64,7 +65,8 @@ fn both_lose_the_same_packets() {
     };
     let lost = value["lost_pkts"].as_u64().unwrap();
     assert!(lost > 3, "{value}");
-    // A loss that the simulator did not have would part them within two round trips; a whole recovery is alike at least.
+    // A loss that the simulator did not have would part them within two round trips; a whole
+    // recovery is alike at least.
     assert!(value["alike_segments"].as_u64() > Some(300), "{value}");
     for name in ["simulator.pcapng", "kernel.pcapng", "divergence.json"] {
         let bytes = fs::read(folder.path().join("out").join(name)).unwrap();

@@ -1,8 +1,10 @@
-//! What the documents claim: commands give the output that is shown, links lead somewhere, copies are equal.
+//! What the documents claim: commands give the output that is shown, links lead somewhere, copies
+//! are equal.
 //!
-//! Where a block marked `console` or `text` shows a command `$ ./run …` or `$ trammel …` and what it writes, the command is run among the
-//! files of the repository, and what it writes must be what is shown. A line `…` stands for any lines, `[..]` for any text: times, machines
-//! and what is left out. `UPDATE_DOCS=1` writes the documents anew.
+//! Where a block marked `console` or `text` shows a command `$ ./run …` or `$ trammel …` and what
+//! it writes, the command is run among the files of the repository, and what it writes must be what
+//! is shown. A line `…` stands for any lines, `[..]` for any text: times, machines and what is left
+//! out. `UPDATE_DOCS=1` writes the documents anew.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -68,8 +70,9 @@ fn expect(name: &str, wanted: &str) {
     );
 }
 
-/// Commands whose numbers are measured, so that they differ each time, or that need hours: what their output says is compared without its
-/// numbers, line by line in order, or not at all; the reason stands here.
+/// Commands whose numbers are measured, so that they differ each time, or that need hours: what
+/// their output says is compared without its numbers, line by line in order, or not at all; the
+/// reason stands here.
 const NOT_EXACT: &[(&str, &str, Mode)] = &[
     (
         "docs/traffic.md",
@@ -78,16 +81,19 @@ const NOT_EXACT: &[(&str, &str, Mode)] = &[
     ),
     // It waits for a sender; `crates/trammel/tests/traffic.rs` has both ends.
     ("docs/traffic.md", "trammel recv", Mode::NotRun),
-    // It needs a receiver; `crates/trammel/tests/link.rs` runs both ends of what the document shows.
+    // It needs a receiver; `crates/trammel/tests/link.rs` runs both ends of what the document
+    // shows.
     ("docs/traffic.md", "trammel link", Mode::NotRun),
-    // The scenario is the reader's own, and the kernel's hash that of his build; `crates/trammel/tests/diverge.rs` has others.
+    // The scenario is the reader's own, and the kernel's hash that of his build;
+    // `crates/trammel/tests/diverge.rs` has others.
     ("docs/kernel.md", "trammel diverge s.toml", Mode::NotRun),
 ];
 
 /// How much of an output is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
-    /// All of it, but for `…` alone on a line, which stands for any lines, and `[..]` inside one, for any text.
+    /// All of it, but for `…` alone on a line, which stands for any lines, and `[..]` inside one,
+    /// for any text.
     Exact,
     /// The lines that are shown, in their order, each without its numbers.
     Words,
@@ -95,7 +101,8 @@ enum Mode {
     NotRun,
 }
 
-/// A folder in which a reader would stand: the repository's files by links, and room for what commands write.
+/// A folder in which a reader would stand: the repository's files by links, and room for what
+/// commands write.
 struct Desk(tempfile::TempDir);
 
 impl Desk {
@@ -111,7 +118,8 @@ impl Desk {
         Self(folder)
     }
 
-    /// What `trammel` with `arguments` says, to a person and otherwise; nothing where the machine lacks what it needs.
+    /// What `trammel` with `arguments` says, to a person and otherwise; nothing where the machine
+    /// lacks what it needs.
     fn output(&self, arguments: &str) -> Option<String> {
         // The shell reads quotes as the reader's does.
         let mut command = Command::new("sh");

@@ -15,12 +15,16 @@ rr[1] -> Null -> d;
 rr[2] -> Null -> d;
 rr[3] -> Paint(1) -> d;
 ";
-const A: &str = "FromDevice(a) -> Strip(14) -> CheckIPHeader -> DecIPTTL -> Unstrip(14) -> Queue -> ToDevice(b);\n";
+const A: &str = "FromDevice(a) -> Strip(14) -> CheckIPHeader -> DecIPTTL -> Unstrip(14) -> Queue \
+                 -> ToDevice(b);\n";
 const B: &str = "FromDevice(c) -> EtherMirror -> k :: Counter -> Queue -> ToDevice(d);\n";
-const AB: &str = "FromDevice(a) -> Strip(14) -> CheckIPHeader -> DecIPTTL -> Unstrip(14) -> EtherMirror -> Counter -> Queue -> ToDevice(d);\n";
+const AB: &str = "FromDevice(a) -> Strip(14) -> CheckIPHeader -> DecIPTTL -> Unstrip(14) -> \
+                  EtherMirror -> Counter -> Queue -> ToDevice(d);\n";
 /// Pushes 4 bytes in front of the IP header, and drops every other packet.
-const LONGER: &str = "FromDevice(a) -> rr :: RoundRobinSwitch -> VLANEncap(5) -> Queue -> ToDevice(b); rr[1] -> Discard;\n";
-const TAGGED: &str = "FromDevice(c) -> v :: Classifier(12/8100, -) -> VLANDecap -> Queue -> ToDevice(d); v[1] -> Discard;\n";
+const LONGER: &str = "FromDevice(a) -> rr :: RoundRobinSwitch -> VLANEncap(5) -> Queue -> \
+                      ToDevice(b); rr[1] -> Discard;\n";
+const TAGGED: &str = "FromDevice(c) -> v :: Classifier(12/8100, -) -> VLANDecap -> Queue -> \
+                      ToDevice(d); v[1] -> Discard;\n";
 const DEAF: &str = "RatedSource -> Queue -> ToDevice(d);\n";
 const DEAD: &str = "FromDevice(a) -> Discard;\n";
 const LISTS: &str = "\
@@ -105,8 +109,8 @@ fn run() -> tempfile::TempDir {
     folder
 }
 
-/// Where no machine is named it is this one, or the one of a data sheet, and never one that was fitted; an interval has a width
-/// or is not there.
+/// Where no machine is named it is this one, or the one of a data sheet, and never one that was
+/// fitted; an interval has a width or is not there.
 #[test]
 fn the_machine_that_is_meant_is_this_one_or_a_data_sheet_s() {
     let folder = folder();
@@ -198,8 +202,8 @@ fn a_run_replaces_visits_batches_and_frames() {
         .map(|row| number(row, "corrected_cycles"))
         .sum();
     is_near(number(after, "cost_cycles"), sum);
-    // Nothing but the calls differs: of the counter, half a call of 20 cycles for each of a quarter of the packets in
-    // place of a thirty-second part of one or more.
+    // Nothing but the calls differs: of the counter, half a call of 20 cycles for each of a quarter
+    // of the packets in place of a thirty-second part of one or more.
     let counter = of("a");
     let call = |batch: &str| 0.25 * 20.0 / number(counter, batch);
     let change = number(counter, "corrected_cycles") - number(counter, "estimated_cycles");
@@ -241,9 +245,12 @@ fn cycles_of_the_machine_that_ran_stand_for_its_constants() {
     let counters = std::fs::read_to_string(folder.path().join("run.toml")).unwrap();
     let processor = counters.lines().find(|line| line.starts_with("processor"));
     let processor = processor.unwrap().split_once(" = ").unwrap().1;
-    // A machine with that processor, where a call takes 20 cycles and a byte of what elements do none.
+    // A machine with that processor, where a call takes 20 cycles and a byte of what elements do
+    // none.
     let machine = format!(
-        "title = {processor}\ndefault = 'a'\n[profile.a]\norigin = 'measured'\nsource = 'here'\nclock_mhz = 1000\nlevels = [{{ name = 'L1', kib = 32, cycles = 5 }}]\nmemory = {{ latency_ns = 100, parallel = 10 }}\neo.call = {{ packet = 0, call = 20 }}\n{}",
+        "title = {processor}\ndefault = 'a'\n[profile.a]\norigin = 'measured'\nsource = 'here'\n\
+         clock_mhz = 1000\nlevels = [{{ name = 'L1', kib = 32, cycles = 5 }}]\n\
+         memory = {{ latency_ns = 100, parallel = 10 }}\neo.call = {{ packet = 0, call = 20 }}\n{}",
         [
             "driver", "io_mem", "mem_io", "parse", "deparse", "classify", "work", "copy", "ring"
         ]
@@ -319,7 +326,8 @@ fn runs_that_are_of_no_use_are_refused_in_a_line() {
         ("cut.toml", "truncated"),
         (
             "other.toml",
-            "other.toml: it has no 'a :: Counter', which live.click has; count a run of this configuration",
+            "other.toml: it has no 'a :: Counter', which live.click has; count a run of this \
+             configuration",
         ),
         (
             "class.toml",
@@ -454,7 +462,8 @@ fn chains_that_cannot_be_are_refused_in_a_line() {
 fn elements_that_no_frame_comes_to_are_named() {
     let folder = folder();
     let nat = "FromDevice(a) -> c :: Classifier(12/9999, -);\n\
-               c[0] -> Strip(14) -> CheckIPHeader -> rw :: IPRewriter(pattern 1.0.0.1 1024-65535 - - 0 0) -> Discard;\n\
+               c[0] -> Strip(14) -> CheckIPHeader -> rw :: IPRewriter(pattern 1.0.0.1 1024-65535 - \
+               - 0 0) -> Discard;\n\
                c[1] -> Queue -> ToDevice(b);\n";
     std::fs::write(folder.path().join("nat.click"), nat).unwrap();
     let output = trammel(

@@ -1,4 +1,5 @@
-//! No example opens a network device of this machine, or sends by one, unless its user names the device.
+//! No example opens a network device of this machine, or sends by one, unless its user names the
+//! device.
 
 use std::path::Path;
 

@@ -111,32 +111,37 @@ fn what_is_wrong_is_said_whole() {
             head.to_owned(),
             &[
                 "the file needs `stream` | what comes in | add `stream`, a list of `stream` tables",
-                "nothing forwards | no Click file and no list of operations | give `file` in `[device]`, or `[[function]]` tables",
+                "nothing forwards | no Click file and no list of operations | give `file` in \
+                 `[device]`, or `[[function]]` tables",
             ][..],
         ),
         (
             format!("{head}{device}[[stream]]\nsize = 32\n"),
             &[
-                "`stream.size` cannot be `32` | must be from 64 to 9216 | meaning: frame size with FCS; each value of a list is tested",
+                "`stream.size` cannot be `32` | must be from 64 to 9216 | meaning: frame size with \
+                 FCS; each value of a list is tested",
             ],
         ),
         (
             format!("{head}{device}[[stream]]\nsiz = 64\n"),
             &[
-                "`stream` needs `size` | frame size with FCS; each value of a list is tested | add `size`, a frame size in bytes such as `64`, or a list of them",
+                "`stream` needs `size` | frame size with FCS; each value of a list is tested | add \
+                 `size`, a frame size in bytes such as `64`, or a list of them",
                 "`stream` has no key `siz` | unknown key | did you mean `size`?",
             ],
         ),
         (
             format!("{head}{device}[[stream]]\nsize = '64 ms'\n"),
             &[
-                "`stream.size` must be a size such as `64 KB` | `64 ms` is a time | meaning: frame size with FCS; each value of a list is tested",
+                "`stream.size` must be a size such as `64 KB` | `64 ms` is a time | meaning: frame \
+                 size with FCS; each value of a list is tested",
             ],
         ),
         (
             format!("{head}{device}[[stream]]\nsize = []\n"),
             &[
-                "`stream.size` is empty | an empty list | give a frame size in bytes such as `64`, or a list of them",
+                "`stream.size` is empty | an empty list | give a frame size in bytes such as `64`, \
+                 or a list of them",
             ],
         ),
         (
@@ -146,39 +151,49 @@ fn what_is_wrong_is_said_whole() {
         (
             format!("{head}{device}{stream}flows = 100\n"),
             &[
-                "100 flows differ in nothing | `router.click` gets the same frame again and again | add `vary`, for example `vary = \"ip.dst\"`",
+                "100 flows differ in nothing | `router.click` gets the same frame again and again \
+                 | add `vary`, for example `vary = \"ip.dst\"`",
             ],
         ),
         (
             format!("{head}{device}{stream}flows = 100\nvary = 'ip.dts'\n"),
             &[
-                "`stream.vary` cannot be `ip.dts` | `ip.dts` is not a field in which flows can differ; there are ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src | meaning: what flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src",
+                "`stream.vary` cannot be `ip.dts` | `ip.dts` is not a field in which flows can \
+                 differ; there are ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src | \
+                 meaning: what flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, \
+                 port.src",
             ],
         ),
         (
             format!("{head}{device}{stream}flows = 2\nvary = 'mpls'\n"),
             &[
-                "`router.click` cannot be tested | 'FromDevice@1': a sample frame has no `mpls` to tell flows apart | `frames` or `sample` say what comes in by devices",
+                "`router.click` cannot be tested | 'FromDevice@1': a sample frame has no `mpls` to \
+                 tell flows apart | `frames` or `sample` say what comes in by devices",
             ],
         ),
         (
             format!("{head}{device}{stream}from = 1\nto = 2\n"),
             &[
-                "`router.click` has no port 1 by which packets come in | there is port 0 only | ports are counted in the order of the Click file",
-                "`router.click` has no port 2 by which packets leave | there are 0 to 1 | ports are counted in the order of the Click file",
+                "`router.click` has no port 1 by which packets come in | there is port 0 only | \
+                 ports are counted in the order of the Click file",
+                "`router.click` has no port 2 by which packets leave | there are 0 to 1 | ports \
+                 are counted in the order of the Click file",
             ],
         ),
         (
             format!("{head}{device}ports = 2\n{stream}from = 2\n"),
             &[
-                "there is no port 2 | the device's ports are 0 to 1 | raise `device.ports`, or give another port",
-                "`router.click` has no port 2 by which packets come in | there is port 0 only | ports are counted in the order of the Click file",
+                "there is no port 2 | the device's ports are 0 to 1 | raise `device.ports`, or \
+                 give another port",
+                "`router.click` has no port 2 by which packets come in | there is port 0 only | \
+                 ports are counted in the order of the Click file",
             ],
         ),
         (
             format!("{head}[device]\nfile = 'ruter.click'\n{stream}"),
             &[
-                "`ruter.click` cannot be read | there is no such file | files are looked for beside this one: `ruter.click`",
+                "`ruter.click` cannot be read | there is no such file | files are looked for \
+                 beside this one: `ruter.click`",
             ],
         ),
         (
@@ -192,21 +207,25 @@ fn what_is_wrong_is_said_whole() {
         (
             format!("{head}{device}list = 'lists.toml'\n{stream}"),
             &[
-                "a function is either a Click file or a list | both are given | keep one of `file` and `list`",
+                "a function is either a Click file or a list | both are given | keep one of `file` \
+                 and `list`",
             ],
         ),
         (
             format!("{head}{device}[[function]]\nlist = 'lists.toml'\n{stream}"),
             &[
-                "`device` names a function, and `[[function]]` tables others | either one or several | move it to a `[[function]]` of its own",
+                "`device` names a function, and `[[function]]` tables others | either one or \
+                 several | move it to a `[[function]]` of its own",
             ],
         ),
         (
             format!(
-                "{head}{stream}[[function]]\nlist = 'lists.toml'\n[[function]]\nlist = 'lists.toml#basic'\n"
+                "{head}{stream}[[function]]\nlist = 'lists.toml'\n[[function]]\n\
+                 list = 'lists.toml#basic'\n"
             ),
             &[
-                "two functions are called `basic` | tables name them apart | give one of them another `name`",
+                "two functions are called `basic` | tables name them apart | give one of them \
+                 another `name`",
             ],
         ),
         (
@@ -216,14 +235,17 @@ fn what_is_wrong_is_said_whole() {
         (
             format!("{head}{device}{stream}[[stream]]\nfrom = 0\nsize = 128\n"),
             &[
-                "this stream says no port | there are 2 streams | give each its own `from`; a single stream without one comes in at every port",
-                "streams differ in `size` | all have that of the first | give both the same; a mix of sizes is not simulated yet",
+                "this stream says no port | there are 2 streams | give each its own `from`; a \
+                 single stream without one comes in at every port",
+                "streams differ in `size` | all have that of the first | give both the same; a mix \
+                 of sizes is not simulated yet",
             ],
         ),
         (
             format!("{head}{device}{stream}[bench]\ntests = ['latncy']\n"),
             &[
-                "`bench.tests` cannot be `latncy` | must be one of `throughput`, `latency`, `frame-loss`, `recovery` | did you mean `latency`?",
+                "`bench.tests` cannot be `latncy` | must be one of `throughput`, `latency`, \
+                 `frame-loss`, `recovery` | did you mean `latency`?",
             ],
         ),
         (
@@ -232,7 +254,8 @@ fn what_is_wrong_is_said_whole() {
         ),
         (
             format!(
-                "{head}{device}{stream}[[published]]\nfunction = 'ruter'\nsize = 64\nvalue = 3\nsource = 'here'\n"
+                "{head}{device}{stream}[[published]]\nfunction = 'ruter'\nsize = 64\nvalue = 3\n\
+                 source = 'here'\n"
             ),
             &["no function is called `ruter` | unknown name | did you mean `router`?"],
         ),
@@ -246,7 +269,8 @@ fn what_is_wrong_is_said_whole() {
 fn an_unknown_machine_is_told_with_the_nearest() {
     let text = SMALL.replace("2690v2", "2690v3");
     let found = faults(&text);
-    let start = "`device.machine` cannot be used | no machine is called `xeon-e5-2690v3`; did you mean `xeon-e5-2690v2`?";
+    let start = "`device.machine` cannot be used | no machine is called `xeon-e5-2690v3`; did you \
+                 mean `xeon-e5-2690v2`?";
     assert!(found.len() == 1 && found[0].starts_with(start), "{found:?}");
 }
 
@@ -499,7 +523,8 @@ source = 'a paper'
         .iter()
         .find(|row| row["published"] == 100.0)
         .unwrap();
-    // 35 for the frame's lines in, 10 for six bytes parsed, 39 out: a fact of the machine and the list.
+    // 35 for the frame's lines in, 10 for six bytes parsed, 39 out: a fact of the machine and the
+    // list.
     let error = printed["predicted"].as_f64().unwrap() / 100.0 - 1.0;
     assert!(
         (printed["predicted_error"].as_f64().unwrap() - error).abs() < 1e-6,

@@ -1,5 +1,5 @@
-//! What random scenarios and users have found: a file that the check passes must run, and one that cannot run
-//! must be refused where its fault is.
+//! What random scenarios and users have found: a file that the check passes must run, and one that
+//! cannot run must be refused where its fault is.
 
 use std::path::Path;
 use trammel::report::figure::Figure;
@@ -75,7 +75,8 @@ fn the_seed_and_the_repeats_may_be_swept() {
 fn a_link_may_have_a_name_that_no_file_may() {
     run(&format!(
         "duration = '1 s'\npcap = true\n[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n\
-         [[link]]\nname = 'a/b'\nfrom = 'a'\nto = 'b'\nrate = '1 Mbit/s'\n{FLOW}from = 'a'\nto = 'b'\n"
+         [[link]]\nname = 'a/b'\nfrom = 'a'\nto = 'b'\nrate = '1 Mbit/s'\n{FLOW}from = 'a'\n\
+         to = 'b'\n"
     ));
 }
 
@@ -83,8 +84,10 @@ fn a_link_may_have_a_name_that_no_file_may() {
 fn the_longest_times_have_sums() {
     let long = "'1000000 s'";
     let outcome = run(&format!(
-        "duration = '1 s'\n[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[link]]\nfrom = 'a'\nto = 'b'\n\
-         rate = '1 Mbit/s'\ndelay = {long}\njitter = {long}\nreorder = {{ probability = 0.5, delay = {long} }}\n\
+        "duration = '1 s'\n[[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[link]]\nfrom = 'a'\n\
+         to = 'b'\n\
+         rate = '1 Mbit/s'\ndelay = {long}\njitter = {long}\n\
+         reorder = {{ probability = 0.5, delay = {long} }}\n\
          {FLOW}from = 'a'\nto = 'b'\nmin_rto = {long}\nreader = {long}\n"
     ));
     assert_eq!(outcome.flows.len(), 1);
@@ -97,7 +100,8 @@ fn a_slow_line_may_have_a_huge_queue_and_a_huge_bucket() {
     for depth in ["", "burst = '1 TB'\n"] {
         run(&format!(
             "duration = '20 s'\n[path]\nrate = '1 bit/s'\nrtt = '1 s'\nmtu = 65535\n{depth}\
-             queue = {{ limit = '1 TB' }}\n[[stream]]\nsize = '60 kB'\ngap = '10 ms'\n{FLOW}initial_window = 1000\n"
+             queue = {{ limit = '1 TB' }}\n[[stream]]\nsize = '60 kB'\ngap = '10 ms'\n\
+             {FLOW}initial_window = 1000\n"
         ));
     }
 }
@@ -109,7 +113,8 @@ fn an_initial_window_above_its_clamp_runs_with_every_variant() {
         .members()
     {
         run(&format!(
-            "duration = '1 s'\n{PATH}[[flow]]\nvariant = '{}'\ninitial_window = 60\ncwnd_clamp = 7\n",
+            "duration = '1 s'\n{PATH}[[flow]]\nvariant = '{}'\ninitial_window = 60\n\
+             cwnd_clamp = 7\n",
             about.name
         ));
     }
@@ -153,14 +158,16 @@ fn laws_that_make_no_load_or_stop_time_are_refused_where_they_stand() {
 #[test]
 fn a_topology_does_not_pass_over_what_its_path_says() {
     let faults = refused(&format!(
-        "[path]\nrtt = '20 ms'\nwifi = {{}}\n[topology]\npreset = 'dumbbell'\n{FLOW}from = 'source-1'\nto = 'sink-1'\n"
+        "[path]\nrtt = '20 ms'\nwifi = {{}}\n[topology]\npreset = 'dumbbell'\n\
+         {FLOW}from = 'source-1'\nto = 'sink-1'\n"
     ));
     assert!(
         faults.contains("`wifi` has no meaning in a `[topology]`"),
         "{faults}"
     );
     let faults = refused(&format!(
-        "{PATH}access = {{ rate = '1 Gbit/s', delay = '6 ms' }}\n[topology]\npreset = 'parking-lot'\n\
+        "{PATH}access = {{ rate = '1 Gbit/s', delay = '6 ms' }}\n[topology]\n\
+         preset = 'parking-lot'\n\
          {FLOW}from = 'source-1'\nto = 'sink-1'\n"
     ));
     assert!(faults.contains("alone take 24 ms"), "{faults}");
@@ -170,7 +177,8 @@ fn a_topology_does_not_pass_over_what_its_path_says() {
 fn a_receiver_may_acknowledge_every_fifth_segment() {
     let acks = |every: u32| {
         let outcome = run(&format!(
-            "duration = '5 s'\n{PATH}[[flow]]\nvariant = 'reno'\nstack = 'rfc'\nstart = '0 s'\ncwnd_clamp = 12\ndelayed_ack = {every}\n"
+            "duration = '5 s'\n{PATH}[[flow]]\nvariant = 'reno'\nstack = 'rfc'\nstart = '0 s'\n\
+             cwnd_clamp = 12\ndelayed_ack = {every}\n"
         ));
         let sum = |link: &str| {
             let mut rows = outcome.links.rows().filter(|row| row.text("link") == link);
@@ -185,7 +193,8 @@ fn a_receiver_may_acknowledge_every_fifth_segment() {
         let (_, ratio) = acks(every);
         assert!((least..=most).contains(&ratio), "{every}: {ratio}");
     }
-    // No window is lost here, so every ACK is one of these. RFC 5681 §4.2: fewer ACKs open the window of a sender that counts them more slowly.
+    // No window is lost here, so every ACK is one of these. RFC 5681 §4.2: fewer ACKs open the
+    // window of a sender that counts them more slowly.
     assert!(acks(5).0 < acks(2).0);
 }
 
@@ -209,7 +218,8 @@ fn workloads_alone_have_an_answer_with_its_number() {
         "{sentence}"
     );
 
-    // Beside one long flow, a sweep of the workload asks about the workload, any other about the flow.
+    // Beside one long flow, a sweep of the workload asks about the workload, any other about the
+    // flow.
     let flow = "[[flow]]\nvariant = 'cubic'\n";
     let loads = "[sweep]\n'workload.web.load' = ['10 %', '30 %']\n";
     let (_, sentence) = answer(&format!("duration = '10 s'\n{PATH}{flow}{web}{loads}"));
@@ -217,14 +227,16 @@ fn workloads_alone_have_an_answer_with_its_number() {
     let (_, sentence) = answer(&format!("duration = '10 s'\n{PATH}{flow}{web}{sweep}"));
     assert!(!sentence.contains("`web`"), "{sentence}");
 
-    // Cross traffic completes nothing that is measured; it gets something through, and so do bursts.
+    // Cross traffic completes nothing that is measured; it gets something through, and so do
+    // bursts.
     let cross = "[[workload]]\nname = 'cross'\nkind = 'background'\nload = 0.5\n";
     let (number, sentence) = answer(&format!("duration = '10 s'\n{PATH}{cross}"));
     assert!(
         number.ends_with("bit/s") && sentence.starts_with("`cross` gets"),
         "{sentence}"
     );
-    let bursts = "[[workload]]\nname = 'paced'\nkind = 'on-off'\nrate = '4 Mbit/s'\non = '1000 s'\noff = '1 s'\n";
+    let bursts = "[[workload]]\nname = 'paced'\nkind = 'on-off'\nrate = '4 Mbit/s'\non = '1000 s'\n\
+                  off = '1 s'\n";
     let text = format!("duration = '10 s'\nwarmup = '3 s'\n{PATH}{bursts}");
     let (_, sentence) = answer(&text);
     assert!(sentence.starts_with("`paced` gets"), "{sentence}");
@@ -250,11 +262,13 @@ fn figure(file: &File, outcome: &Outcome, id: &str) -> Figure {
         .expect("the report has it")
 }
 
-/// What was measured comes first, in the sentence and in the charts of a sweep; the simulator is beside, with its error.
+/// What was measured comes first, in the sentence and in the charts of a sweep; the simulator is
+/// beside, with its error.
 #[test]
 fn what_the_kernel_did_comes_before_what_was_simulated() {
     let text = format!(
-        "duration = '5 s'\n{PATH}[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n[[flow]]\nvariant = 'reno'\nstart = '0 s'\n\
+        "duration = '5 s'\n{PATH}[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n[[flow]]\n\
+         variant = 'reno'\nstart = '0 s'\n\
          [sweep]\n'path.rtt' = ['10 ms', '40 ms']\n"
     );
     let file = File::parse("found.toml", &text, Path::new(".")).unwrap();
@@ -315,7 +329,8 @@ fn every_swept_name_has_its_mark() {
     ];
     let names: Vec<String> = variants.iter().map(|name| format!("'{name}'")).collect();
     let text = format!(
-        "duration = '2 s'\n{PATH}[[flow]]\nvariant = 'reno'\nstart = '0 s'\n[sweep]\n'flow.0.variant' = [{}]\n",
+        "duration = '2 s'\n{PATH}[[flow]]\nvariant = 'reno'\nstart = '0 s'\n[sweep]\n\
+         'flow.0.variant' = [{}]\n",
         names.join(", ")
     );
     let file = File::parse("found.toml", &text, Path::new(".")).unwrap();

@@ -1,5 +1,6 @@
-//! Guests of a kernel that do not run on a machine, as a user meets them: every command says so once, with the cause and the way out, and ends with 3. The
-//! kernels are scripts that end as the real one was seen to.
+//! Guests of a kernel that do not run on a machine, as a user meets them: every command says so
+//! once, with the cause and the way out, and ends with 3. The kernels are scripts that end as the
+//! real one was seen to.
 #![cfg(target_os = "linux")]
 
 use serde_json::Value;
@@ -12,9 +13,13 @@ use trammel_kernel::job::Answer;
 
 /// What the real one says where a processor's state is longer than it keeps.
 const DIES: &str = "echo 'userspace - ptrace set fp regs failed, errno = 14'; exit 1";
-const SCENARIO: &str = "duration = '1 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n[[flow]]\nvariant = 'reno'\n[sweep]\n\"path.rate\" = ['5 Mbit/s', '10 Mbit/s', '20 Mbit/s']\n[measure]\nsource = 'tree'\n";
+const SCENARIO: &str = "duration = '1 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n[[flow]]\n\
+                        variant = 'reno'\n[sweep]\n\
+                        \"path.rate\" = ['5 Mbit/s', '10 Mbit/s', '20 Mbit/s']\n[measure]\n\
+                        source = 'tree'\n";
 
-/// A folder with a scenario, a source tree, and in a cache a kernel of that tree which does what a shell script says.
+/// A folder with a scenario, a source tree, and in a cache a kernel of that tree which does what a
+/// shell script says.
 fn lab(script: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let tree = folder.path().join("tree");

@@ -1,4 +1,5 @@
-//! Engine `measure` with the host's own TCP: beside the simulator, what it refuses, and what is left of it.
+//! Engine `measure` with the host's own TCP: beside the simulator, what it refuses, and what is
+//! left of it.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 

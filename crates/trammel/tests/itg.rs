@@ -1,4 +1,5 @@
-//! `trammel send --itg` and `trammel recv --itg` beside D-ITG's own programs, and beside peers that lie, stall or vanish.
+//! `trammel send --itg` and `trammel recv --itg` beside D-ITG's own programs, and beside peers that
+//! lie, stall or vanish.
 //!
 //! Where Debian's `d-itg` is not installed the tests that need it print that they are skipped.
 #![cfg(target_os = "linux")]
@@ -196,7 +197,8 @@ fn itgsend_is_served_with_many_flows_and_senders() {
             [(100, 0), (100, 0), (200, 0), (250, 0), (300, 0)],
             "{said}"
         );
-        // The senders' logs have one-way packets as they were sent, and round trips as they came back.
+        // The senders' logs have one-way packets as they were sent, and round trips as they came
+        // back.
         assert_eq!(decoded_by_itgdec(here, "sent.log"), 700);
         assert_eq!(decoded_by_itgdec(here, "more.log"), 250);
         assert_eq!(decoded_by_itgdec(here, "theirs.log"), 950);
@@ -319,7 +321,8 @@ fn a_receiver_that_lies_or_vanishes_ends_its_flows_and_no_others() {
     let here = folder.path();
     let receiver = Receiver::start(here, &["--itg", "--flows", "1"]);
     let [port] = free_ports("127.0.0.1");
-    // Nothing, no message, one out of turn, one for a flow that was not asked for; a flow is opened and the channel lost.
+    // Nothing, no message, one out of turn, one for a flow that was not asked for; a flow is opened
+    // and the channel lost.
     let answers: [&[u8]; 5] = [
         b"",
         b"\x99",
@@ -396,7 +399,8 @@ fn a_sender_that_lies_stalls_or_vanishes_ends_its_flows_and_no_others() {
     assert!(said.contains("begins no message that a D-ITG"), "{said}");
 }
 
-/// `localhost` has an address of each version of IP on most machines, of which the receiver listens on one.
+/// `localhost` has an address of each version of IP on most machines, of which the receiver listens
+/// on one.
 #[test]
 fn all_addresses_of_a_name_are_tried() {
     let folder = tempfile::tempdir().expect("there is room");

@@ -1,7 +1,9 @@
-//! D-ITG's logs kept elsewhere and its passive mode, ours in each role beside its own programs in the other.
+//! D-ITG's logs kept elsewhere and its passive mode, ours in each role beside its own programs in
+//! the other.
 //!
-//! ITGLog and both ends of the passive mode have fixed ports: each test has a host of its own, a network namespace. Where Debian's
-//! `d-itg` or the right to namespaces is missing the tests print that they are skipped.
+//! ITGLog and both ends of the passive mode have fixed ports: each test has a host of its own, a
+//! network namespace. Where Debian's `d-itg` or the right to namespaces is missing the tests print
+//! that they are skipped.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -113,7 +115,8 @@ fn trammel(host: &Namespace, folder: &Path, words: &[&str]) -> Output {
     host.run(|| command.output()).expect("it starts")
 }
 
-/// Waits until a port of TCP is listened on, without coming to it: who waits for one receiver would take this for it.
+/// Waits until a port of TCP is listened on, without coming to it: who waits for one receiver would
+/// take this for it.
 fn wait_for(host: &Namespace, port: u16) {
     let (until, end) = (Instant::now() + LONG, format!(":{port:04X}"));
     let is_listening = |line: &str| {
@@ -194,7 +197,8 @@ fn the_original_logs_to_our_server() {
         let line = |log: &str| {
             format!("-a 127.0.0.1 -C 1000 -c 100 -z 70 -X 127.0.0.1 {way} -x {log}{way}")
         };
-        // On a busy machine the original's receiver ends a flow before it has read its last packet, now and then: then it is asked again.
+        // On a busy machine the original's receiver ends a flow before it has read its last packet,
+        // now and then: then it is asked again.
         let is_whole = ["wished", "wished_again", "wished_at_last"]
             .iter()
             .any(|log| {
@@ -356,7 +360,8 @@ fn orders_of_libitg_are_carried_out_and_answered_as_by_the_original() {
     let daemon = Ours::start(&host, here, &["send", "--itg", "-Q -l ours.log"]);
     let ours = lines.map(|line| orders(&host, line));
     for (ours, theirs) in ours.iter().zip(&theirs) {
-        // The end is told alike, byte for byte; of the beginning theirs has only the first byte as documented.
+        // The end is told alike, byte for byte; of the beginning theirs has only the first byte as
+        // documented.
         assert_eq!(ours[1], theirs[1]);
         assert_eq!((ours[0][0], theirs[0][0]), (1, 1));
         assert_eq!(ours[0][1..4], [0; 3]);

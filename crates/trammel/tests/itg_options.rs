@@ -1,7 +1,8 @@
-//! Options of D-ITG that need a wire between two hosts, beside its own programs: ICMP, interfaces, the near ends of connections.
+//! Options of D-ITG that need a wire between two hosts, beside its own programs: ICMP, interfaces,
+//! the near ends of connections.
 //!
-//! Over loopback ITGRecv counts the replies to its echo requests as well. Where Debian's `d-itg` or the right to namespaces is missing
-//! the tests print that they are skipped.
+//! Over loopback ITGRecv counts the replies to its echo requests as well. Where Debian's `d-itg` or
+//! the right to namespaces is missing the tests print that they are skipped.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -16,7 +17,8 @@ use trammel_io::netns::{Namespace, veth};
 /// Longer than anything here takes on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Two hosts and the wire between them: `10.0.0.1`, `fd77::1` on `a`, and `10.0.0.2`, `fd77::2` on `b`.
+/// Two hosts and the wire between them: `10.0.0.1`, `fd77::1` on `a`, and `10.0.0.2`, `fd77::2` on
+/// `b`.
 fn hosts() -> Option<(Namespace, Namespace)> {
     if let Err(why) = Command::new("ITGSend").arg("-h").output() {
         println!("skipped: `ITGSend` cannot be run: {why}; `apt-get install d-itg`");
@@ -131,7 +133,8 @@ fn itgrecv_takes_icmp_interfaces_near_ends_and_bursts_of_lists() {
     };
     let script = "-a 10.0.0.2 -T ICMP -C 500 -c 100 -z 50 -i a\n\
                   -a fd77::2 -T ICMP -C 500 -c 64 -z 30 -i a\n\
-                  -a fd77::2 -rp 7001 -T TCP -C 500 -c 64 -z 20 -sa fd77::1 -sp 7002 -Ssa fd77::1 -Ssp 7003 -Si a\n\
+                  -a fd77::2 -rp 7001 -T TCP -C 500 -c 64 -z 20 -sa fd77::1 -sp 7002 -Ssa fd77::1 \
+                  -Ssp 7003 -Si a\n\
                   -a fd77::2 -rp 7004 -C 500 -c 64 -z 10 -sa fd77::1 -sp 7005 -i a\n\
                   -a 10.0.0.2 -rp 7006 -z 16 -i a -p 1 -Ft gaps -Fs sizes -B C 10 C 20\n";
     let bytes = 50 * 100 + 30 * 64 + 20 * 64 + 10 * 64 + 16 * 150;
@@ -144,8 +147,8 @@ fn itgrecv_takes_icmp_interfaces_near_ends_and_bursts_of_lists() {
     sent_to_itgrecv(&hosts, script, (40, 40 * 33));
 }
 
-/// Sends a script's flows from the left host to an ITGRecv on the right one: both logs have these packets and bytes. Gives the
-/// receiver's as text.
+/// Sends a script's flows from the left host to an ITGRecv on the right one: both logs have these
+/// packets and bytes. Gives the receiver's as text.
 fn sent_to_itgrecv(
     (left, right): &(Namespace, Namespace),
     script: &str,

@@ -1,4 +1,5 @@
-//! `trammel link` as its users run it: both ends over loopback, what the document shows, and iperf3's JSON beside ours.
+//! `trammel link` as its users run it: both ends over loopback, what the document shows, and
+//! iperf3's JSON beside ours.
 #![cfg(target_os = "linux")]
 
 mod listening;
@@ -103,7 +104,8 @@ fn what_the_document_shows_is_what_comes() {
     assert_eq!(runs, 2);
 }
 
-/// What iperf3 tells and we have nothing of: sockets' buffers, its own cookie, and how processor time is split.
+/// What iperf3 tells and we have nothing of: sockets' buffers, its own cookie, and how processor
+/// time is split.
 const NOT_OURS: &[&str] = &[
     "cookie",
     "fq_rate",
@@ -297,7 +299,8 @@ fn trouble_has_its_exit_code_and_says_what_to_do() {
 struct Namespace(String);
 
 impl Namespace {
-    /// One with its loopback up in which `words` succeeded too; nothing where there is none to be had.
+    /// One with its loopback up in which `words` succeeded too; nothing where there is none to be
+    /// had.
     fn with(kind: &str, words: &[&str]) -> Option<Namespace> {
         let namespace = Namespace(format!("li-{kind}-{}", std::process::id()));
         let is_made = ip(&["netns", "add", &namespace.0])
@@ -383,7 +386,8 @@ fn the_type_of_service_is_that_of_every_packet() {
     );
 }
 
-/// An address of one link only is reached and listened on with its interface; skipped where there is no namespace to be had.
+/// An address of one link only is reached and listened on with its interface; skipped where there
+/// is no namespace to be had.
 #[test]
 fn an_address_of_one_link_is_reached_by_its_zone() {
     let address = ["ip", "addr", "add", "fe80::1/64", "dev", "lo", "nodad"];
@@ -395,10 +399,11 @@ fn an_address_of_one_link_is_reached_by_its_zone() {
         "\"$TRAMMEL\" recv --listen 'fe80::1%lo' --no-key --flows 3 >/dev/null 2>&1 & \
          until \"$TRAMMEL\" link 'fe80::1%lo' -t 0.2; do :; done; \
          for by in udp tcp; do \
-         \"$TRAMMEL\" send '[fe80::1%lo]:9310' -T $by --rate 100 -n 5 --json || exit 9; done; wait; \
-         \"$TRAMMEL\" recv --itg --listen :: --no-key --flows 2 >/dev/null 2>&1 & \
+         \"$TRAMMEL\" send '[fe80::1%lo]:9310' -T $by --rate 100 -n 5 --json || exit 9; done; \
+         wait; \"$TRAMMEL\" recv --itg --listen :: --no-key --flows 2 >/dev/null 2>&1 & \
          until \"$TRAMMEL\" send --itg '-a fe80::1%lo -C 100 -c 100 -z 5'; do :; done; \
-         \"$TRAMMEL\" send --itg '-a fe80::1%lo -sa fe80::1%lo -T TCP -C 100 -c 100 -z 5' || exit 8; wait",
+         \"$TRAMMEL\" send --itg '-a fe80::1%lo -sa fe80::1%lo -T TCP -C 100 -c 100 -z 5' || exit \
+         8; wait",
     );
     let text = String::from_utf8_lossy(&out.stdout);
     assert_eq!(out.status.code(), Some(0), "{text}");

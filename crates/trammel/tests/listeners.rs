@@ -1,4 +1,5 @@
-//! Listeners among strangers: many silent connections, a system without threads or descriptors, ports in turn, and web pages.
+//! Listeners among strangers: many silent connections, a system without threads or descriptors,
+//! ports in turn, and web pages.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -369,7 +370,8 @@ fn listeners_without_descriptors_rest_and_serve_again() {
 
 #[test]
 fn sockets_of_a_router_without_descriptors_do_not_spin() {
-    // Fewer than either of them lets in, on a machine that gives it no more than the three of every program.
+    // Fewer than either of them lets in, on a machine that gives it no more than the three of every
+    // program.
     const MOST: usize = 24;
     let by = ["prlimit", &format!("--nofile={MOST}")];
     if Command::new(by[0]).arg("--version").output().is_err() {
@@ -468,7 +470,8 @@ fn a_web_page_orders_nothing() {
         for head in [
             format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n"),
             format!(
-                "POST / HTTP/1.1\r\nHost: {address}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n"
+                "POST / HTTP/1.1\r\nHost: {address}\r\nContent-Type: text/plain\r\n\
+                 Content-Length: {length}\r\n\r\n"
             ),
             format!(
                 "OPTIONS /{} HTTP/1.1\r\nHost: {address}\r\n\r\n",

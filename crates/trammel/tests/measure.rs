@@ -1,4 +1,5 @@
-//! Engine `measure` as a user meets it: the real kernel in virtual time beside the simulator, its refusals, its repeatability, and what is left behind.
+//! Engine `measure` as a user meets it: the real kernel in virtual time beside the simulator, its
+//! refusals, its repeatability, and what is left behind.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -36,7 +37,8 @@ impl Lab {
         self.command(args).output().unwrap()
     }
 
-    /// The tables of a run; nothing, with the reason printed, where this machine has no kernel to measure with.
+    /// The tables of a run; nothing, with the reason printed, where this machine has no kernel to
+    /// measure with.
     fn tables(&self, args: &[&str]) -> Option<Value> {
         let output = self.run(&[args, &["--json"]].concat());
         if output.status.code() == Some(3) {
@@ -67,7 +69,8 @@ fn row<'a>(tables: &'a Value, table: &str, engine: &str, entity: (&str, &str)) -
 #[test]
 fn the_kernel_s_numbers_stand_beside_the_simulator_s() {
     let lab = Lab::new(&format!(
-        "duration = '20 s'\nwarmup = '5 s'\n{PATH}[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n[[flow]]\nvariant = 'reno'\nstart = '1 s'\n"
+        "duration = '20 s'\nwarmup = '5 s'\n{PATH}[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n\
+         [[flow]]\nvariant = 'reno'\nstart = '1 s'\n"
     ));
     let Some(tables) = lab.tables(&["--engine", "predict,simulate,measure"]) else {
         return;
@@ -109,7 +112,8 @@ fn the_kernel_s_numbers_stand_beside_the_simulator_s() {
 fn flows_of_a_workload_come_at_the_same_times_in_both() {
     let lab = Lab::new(&format!(
         "duration = '10 s'\nwarmup = '1 s'\n{PATH}[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n\
-         [[workload]]\nname = 'web'\nkind = 'poisson'\nvariant = 'reno'\narrivals = 20\nsize = '20 KB'\n"
+         [[workload]]\nname = 'web'\nkind = 'poisson'\nvariant = 'reno'\narrivals = 20\n\
+         size = '20 KB'\n"
     ));
     let Some(tables) = lab.tables(&["--engine", "simulate,measure"]) else {
         return;
@@ -132,7 +136,8 @@ fn flows_of_a_workload_come_at_the_same_times_in_both() {
 fn losses_of_netem_s_kind_hit_the_same_packets_in_both() {
     let lab = Lab::new(
         "duration = '20 s'\nseed = 3\n[path]\nrate = '50 Mbit/s'\nrtt = '40 ms'\nburst = '3028 B'\n\
-         loss = { model = 'netem', probability = 0.002 }\n[[flow]]\nvariant = 'reno'\nstart = '0 s'\n",
+         loss = { model = 'netem', probability = 0.002 }\n[[flow]]\nvariant = 'reno'\n\
+         start = '0 s'\n",
     );
     let Some(tables) = lab.tables(&["--engine", "simulate,measure"]) else {
         return;
@@ -141,7 +146,8 @@ fn losses_of_netem_s_kind_hit_the_same_packets_in_both() {
         let link = row(&tables, "links", engine, ("link", "bottleneck"));
         link["drops_random_pkts"].as_f64().unwrap()
     };
-    // As many, but for what is on its way at the end; drawn for themselves, thirty or forty would differ by eight.
+    // As many, but for what is on its way at the end; drawn for themselves, thirty or forty would
+    // differ by eight.
     assert!(lost("linux_vt") > 25.0);
     assert!((lost("simulate") - lost("linux_vt")).abs() <= 1.0);
     let flow = |engine: &str, column: &str| {
@@ -158,7 +164,8 @@ fn losses_of_netem_s_kind_hit_the_same_packets_in_both() {
 fn lossy(duration: &str) -> String {
     let flows = ["cubic", "bbr", "cdg"].map(|name| format!("[[flow]]\nvariant = '{name}'\n"));
     format!(
-        "duration = '{duration}'\ntrace = '100 ms'\n{PATH}loss = {{ model = 'bernoulli', probability = 0.001 }}\n{}",
+        "duration = '{duration}'\ntrace = '100 ms'\n\
+         {PATH}loss = {{ model = 'bernoulli', probability = 0.001 }}\n{}",
         flows.concat()
     )
 }
@@ -316,7 +323,8 @@ fn a_kernel_passes_its_own_check() {
 fn variables_and_parameters_reach_the_kernel() {
     let scenario = |measure: &str| {
         format!(
-            "duration = '10 s'\n{PATH}[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n[measure]\n{measure}\n"
+            "duration = '10 s'\n{PATH}[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n[measure]\n\
+             {measure}\n"
         )
     };
     let lost = |measure: &str| {
@@ -324,7 +332,8 @@ fn variables_and_parameters_reach_the_kernel() {
         row(&tables, "flows", "linux_vt", ("flow", "cubic"))["retransmissions_pkts"].as_i64()
     };
     let Some(usual) = lost("") else { return };
-    // Without HyStart, slow start ends in losses; with a window of a few packets nothing is ever lost.
+    // Without HyStart, slow start ends in losses; with a window of a few packets nothing is ever
+    // lost.
     let without = lost("parameters = ['tcp_cubic.hystart=0']").unwrap();
     assert!(without > 2 * usual, "{without}, {usual}");
     assert_eq!(
@@ -349,7 +358,8 @@ fn variables_and_parameters_reach_the_kernel() {
 fn a_congestion_control_of_one_s_own_is_compiled_and_measured() {
     let module = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tcp_aimd.c");
     let lab = Lab::new(&format!(
-        "duration = '10 s'\n{PATH}[[flow]]\nvariant = 'reno'\nkernel_variant = 'aimd'\nstart = '0 s'\n[measure]\nmodule = '{module}'\n"
+        "duration = '10 s'\n{PATH}[[flow]]\nvariant = 'reno'\nkernel_variant = 'aimd'\n\
+         start = '0 s'\n[measure]\nmodule = '{module}'\n"
     ));
     let Some(tables) = lab.tables(&["--engine", "simulate,measure"]) else {
         return;
@@ -376,7 +386,8 @@ fn a_congestion_control_of_one_s_own_is_compiled_and_measured() {
 #[test]
 fn many_flows_at_once_are_measured() {
     let lab = Lab::new(
-        "duration = '3 s'\n[path]\nrate = '100 Mbit/s'\nrtt = '20 ms'\n[[flow]]\nvariant = 'cubic'\ncount = 300\n",
+        "duration = '3 s'\n[path]\nrate = '100 Mbit/s'\nrtt = '20 ms'\n[[flow]]\n\
+         variant = 'cubic'\ncount = 300\n",
     );
     let Some(tables) = lab.tables(&["--engine", "measure"]) else {
         return;
@@ -401,7 +412,8 @@ fn both(scenario: &str) -> Option<[f64; 2]> {
 
 #[test]
 fn buffers_bind_alike_in_both() {
-    let path = "duration = '5 s'\n[path]\nrate = '500 Mbit/s'\nrtt = '100 ms'\nburst = '3100 B'\nqueue = { limit = '2000 packets' }\n\
+    let path = "duration = '5 s'\n[path]\nrate = '500 Mbit/s'\nrtt = '100 ms'\nburst = '3100 B'\n\
+                queue = { limit = '2000 packets' }\n\
                 [[flow]]\nvariant = 'cubic'\nstart = '0 s'\n";
     for buffers in [
         "receive_buffer = '64 KB'\n",
@@ -420,7 +432,8 @@ fn buffers_bind_alike_in_both() {
 #[test]
 fn syns_that_are_lost_are_counted_alike_in_both() {
     let lab = Lab::new(
-        "duration = '20 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '50 ms'\nloss = { model = 'bernoulli', probability = 1 }\n\
+        "duration = '20 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '50 ms'\n\
+         loss = { model = 'bernoulli', probability = 1 }\n\
          [[flow]]\nvariant = 'cubic'\nstart = '0 s'\n",
     );
     let Some(tables) = lab.tables(&["--engine", "simulate,measure"]) else {
@@ -435,8 +448,9 @@ fn syns_that_are_lost_are_counted_alike_in_both() {
     }
 }
 
-/// What the quick set of seed 1 is to reach wherever it is run: kernel and simulator repeat themselves, so these follow from the sources. Errors of single
-/// flows are those of chaotic pairs in three short runs; `--full` judges them.
+/// What the quick set of seed 1 is to reach wherever it is run: kernel and simulator repeat
+/// themselves, so these follow from the sources. Errors of single flows are those of chaotic pairs
+/// in three short runs; `--full` judges them.
 const QUICK: [(&str, f64); 3] = [
     ("skill against the null model, median", 0.8),
     ("error of a flow's share in mixed pairs, median", 0.05),

@@ -1,7 +1,9 @@
-//! Texts that are almost scenarios or scripts of flows: the reader takes them or shows their faults, and never panics.
+//! Texts that are almost scenarios or scripts of flows: the reader takes them or shows their
+//! faults, and never panics.
 //!
-//! The seeds are the examples, the texts of the diagnostics and the corpus of `fuzz/`. The mutations are
-//! drawn anew from `TRAMMEL_SEED` (1 by default); `TRAMMEL_MUTATIONS` is their number.
+//! The seeds are the examples, the texts of the diagnostics and the corpus of `fuzz/`. The
+//! mutations are drawn anew from `TRAMMEL_SEED` (1 by default); `TRAMMEL_MUTATIONS` is their
+//! number.
 
 #[path = "targets/flow_script.rs"]
 mod flow_script;

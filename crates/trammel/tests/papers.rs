@@ -1,4 +1,5 @@
-//! The papers come out as their verdicts say: what is predicted always, what is simulated with `--ignored`.
+//! The papers come out as their verdicts say: what is predicted always, what is simulated with
+//! `--ignored`.
 
 use std::sync::atomic::AtomicBool;
 use trammel::papers::choice::Choice;
@@ -140,8 +141,9 @@ fn open_vswitch_was_measured_where_it_and_not_the_sender_was_the_limit() {
     assert!(switch.points.len() >= 6 && switch.points.last().unwrap().0 >= 16384.0);
 }
 
-/// `predictions.csv` was committed before any figure was looked up. Where this fails, the estimate has changed since: the file
-/// stays as it is, and the paper's README says what changed the estimate.
+/// `predictions.csv` was committed before any figure was looked up. Where this fails, the estimate
+/// has changed since: the file stays as it is, and the paper's README says what changed the
+/// estimate.
 #[test]
 fn predictions_of_other_machines_are_what_was_committed() {
     let dir = library::find("other-machines").unwrap().dir;
@@ -246,7 +248,8 @@ fn click_and_netfpga_come_out_by_model_and_of_the_hypotheses_a_window_fits() {
         };
         joined.iter().find(of).unwrap().ours.unwrap().mean
     };
-    // What its README says of the two that do not fit: a window whose round trip has the hosts' part, and losses.
+    // What its README says of the two that do not fit: a window whose round trip has the hosts'
+    // part, and losses.
     let late = ours("window-http", ("transfers", "HTTP", "Click"));
     assert!((107.5..108.5).contains(&late), "{late}");
     for (column, frames) in [("NetFPGA", 2_400.0), ("Click", 3_900.0)] {
@@ -307,7 +310,8 @@ fn read_table(folder: &std::path::Path, name: &str) -> trammel_stats::table::Tab
     trammel_stats::table::Table::read_csv_inferring("table", file).unwrap()
 }
 
-/// Streams of 30 ms: what is tried is that every number is there and adds up, not how fast this machine is.
+/// Streams of 30 ms: what is tried is that every number is there and adds up, not how fast this
+/// machine is.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_streams_of_botta_are_sent_here_beside_the_published_and_runs_are_compared() {

@@ -332,8 +332,10 @@ fn a_placement_whose_cores_lose_packets_fails() {
 #[test]
 fn a_capacity_profile_gives_the_cycles() {
     let folder = tempfile::tempdir().unwrap();
-    let profile = "schema = 'trammel/capacity-1'\nfunction = 'nat'\norigin = 'measured'\nsource = 'a test'\n\
-                   clock_hz = 3e9\nspread = 0.5\n[[point]]\nframe_bytes = 64\nflows = 1\nroutes = 1\nmpps = 10\n\
+    let profile = "schema = 'trammel/capacity-1'\nfunction = 'nat'\norigin = 'measured'\n\
+                   source = 'a test'\n\
+                   clock_hz = 3e9\nspread = 0.5\n[[point]]\nframe_bytes = 64\nflows = 1\n\
+                   routes = 1\nmpps = 10\n\
                    [[point]]\nframe_bytes = 256\nflows = 1\nroutes = 1\nmpps = 7.5\n";
     std::fs::write(folder.path().join("nat.toml"), profile).unwrap();
     let text = SMALL.replace("cycles = [200, 250, 300]", "profile = 'nat.toml'");

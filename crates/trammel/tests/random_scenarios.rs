@@ -1,10 +1,12 @@
-//! Random valid scenario files: what the check passes is predicted, simulated and reported, and what is reported is possible.
+//! Random valid scenario files: what the check passes is predicted, simulated and reported, and
+//! what is reported is possible.
 //!
 //! Each file comes from a seed that a failure prints, with its text. `TRAMMEL_SEED=n` runs that one
-//! alone and prints it, `TRAMMEL_TEST_COUNT=n` runs more of them than usual. The seed also decides which of the engines run and
-//! whether there is a run folder. [`bounds`] has what must hold of every number whatever the scenario. The simulator itself checks
-//! under debug assertions that no packet appears from nowhere or is forgotten, that time goes on, and that
-//! no queue holds more than its limit.
+//! alone and prints it, `TRAMMEL_TEST_COUNT=n` runs more of them than usual. The seed also decides
+//! which of the engines run and whether there is a run folder. [`bounds`] has what must hold of
+//! every number whatever the scenario. The simulator itself checks under debug assertions that no
+//! packet appears from nowhere or is forgotten, that time goes on, and that no queue holds more
+//! than its limit.
 
 #[path = "random_scenarios/bounds.rs"]
 mod bounds;
@@ -84,7 +86,8 @@ fn check(seed: u64, dir: &Path) {
         Err(ReadError::Faults(problems)) => Err(problems.render(false)),
         Err(error) => Err(error.to_string()),
     };
-    // What a guest of the real kernel refuses is a fault of a file that asks for one: without it the file must be sound.
+    // What a guest of the real kernel refuses is a fault of a file that asks for one: without it
+    // the file must be sound.
     let asks_measure = text.contains("measure");
     let file = match parse(&text) {
         Err(_) if asks_measure => parse(&without_measure(&text)),

@@ -1,4 +1,5 @@
-//! What `trammel run` refuses, `trammel check` refuses before, with line and key: for scenarios put together at random of what engines may refuse.
+//! What `trammel run` refuses, `trammel check` refuses before, with line and key: for scenarios put
+//! together at random of what engines may refuse.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -60,8 +61,10 @@ const BESIDE: &[&[&str]] = &[
     &["[[flow]]\nname = 'second'\nvariant = 'reno'"],
     &["[[stream]]\ngap = '10 ms'"],
     &[
-        "[[workload]]\nkind = 'on-off'\non = { distribution = 'exponential', mean = 1 }\noff = { distribution = 'exponential', mean = 1 }",
-        "[[workload]]\nkind = 'poisson'\nload = 0.1\nsize = { distribution = 'exponential', mean = 20000 }",
+        "[[workload]]\nkind = 'on-off'\non = { distribution = 'exponential', mean = 1 }\n\
+         off = { distribution = 'exponential', mean = 1 }",
+        "[[workload]]\nkind = 'poisson'\nload = 0.1\n\
+         size = { distribution = 'exponential', mean = 20000 }",
     ],
 ];
 /// Lines of the whole file.
@@ -86,7 +89,8 @@ fn scenario(rng: &mut Rng, measure: &str) -> String {
     let flow = some(rng, FLOW, 6);
     let beside = some(rng, BESIDE, 8);
     format!(
-        "duration = '200 ms'\n{top}[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n{path}[[flow]]\nname = 'first'\nvariant = {variant}\n{flow}{beside}[measure]\n{measure}"
+        "duration = '200 ms'\n{top}[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n{path}[[flow]]\n\
+         name = 'first'\nvariant = {variant}\n{flow}{beside}[measure]\n{measure}"
     )
 }
 
@@ -174,7 +178,9 @@ fn what_is_measured_on_a_host_is_checked_as_that() {
 #[test]
 fn a_path_that_is_not_emulated_is_refused_when_its_streams_are_to_be_measured() {
     let folder = tempfile::tempdir().unwrap();
-    let text = "subject = 'traffic'\nduration = '100 ms'\nengines = ['simulate', 'measure']\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\njitter = '1 ms'\n[[stream]]\nrate = '1 kpps'\n";
+    let text = "subject = 'traffic'\nduration = '100 ms'\nengines = ['simulate', 'measure']\n\
+                [path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\njitter = '1 ms'\n[[stream]]\n\
+                rate = '1 kpps'\n";
     fs::write(folder.path().join("s.toml"), text).unwrap();
     for args in [&["check", "s.toml"][..], &["run", "s.toml"]] {
         let output = trammel(folder.path(), args);
@@ -189,7 +195,10 @@ fn a_path_that_is_not_emulated_is_refused_when_its_streams_are_to_be_measured() 
 #[test]
 fn every_refusal_of_a_file_is_told_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    let text = "duration = '2 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\nreorder = { probability = 0.01, delay = '5 ms' }\nqueue.discipline = 'threshold'\n[[flow]]\nvariant = 'reno'\ndelayed_ack = 4\n[[stream]]\ngap = '10 ms'\n[measure]\n";
+    let text = "duration = '2 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n\
+                reorder = { probability = 0.01, delay = '5 ms' }\nqueue.discipline = 'threshold'\n\
+                [[flow]]\nvariant = 'reno'\ndelayed_ack = 4\n[[stream]]\ngap = '10 ms'\n\
+                [measure]\n";
     fs::write(folder.path().join("s.toml"), text).unwrap();
     let output = trammel(folder.path(), &["check", "s.toml"]);
     let text = said(&output);

@@ -248,7 +248,8 @@ fn sweep() -> Section {
     });
     Section {
         heading: "Predicted, simulated, published".into(),
-        text: "Each engine answered from the same scenario file. Errors are against the published numbers."
+        text: "Each engine answered from the same scenario file. Errors are against the published \
+               numbers."
             .into(),
         blocks: vec![
             Block::Figure(figure),
@@ -269,7 +270,10 @@ fn sweep() -> Section {
             }),
             Block::Note(Note {
                 kind: NoteKind::Warning,
-                text: "`measure` did not run at p = 0.015: the kernel image is not built; `trammel kernel build` makes it.".into(),
+                text:
+                    "`measure` did not run at p = 0.015: the kernel image is not built; `trammel \
+                       kernel build` makes it."
+                        .into(),
             }),
         ],
     }
@@ -318,7 +322,10 @@ fn friendliness(rng: &mut Rng) -> Section {
             Block::HeatMap(HeatMap {
                 id: "friendliness".into(),
                 title: "Share of the row's variant".into(),
-                caption: "Two flows, one bottleneck of 100 Mbit/s, 20 ms, one bdp of buffer. Below 0.5 the column wins.".into(),
+                caption:
+                    "Two flows, one bottleneck of 100 Mbit/s, 20 ms, one bdp of buffer. Below \
+                          0.5 the column wins."
+                        .into(),
                 row_title: "variant".into(),
                 column_title: "competes with".into(),
                 rows: names(),
@@ -329,7 +336,11 @@ fn friendliness(rng: &mut Rng) -> Section {
                 colours: Colours::Diverging(0.0, 0.5, 1.0),
                 label: Some(Label::Simulated),
             }),
-            Block::Table(TableView { title: "Flows".into(), table: flows, is_open: false }),
+            Block::Table(TableView {
+                title: "Flows".into(),
+                table: flows,
+                is_open: false,
+            }),
         ],
     }
 }
@@ -345,27 +356,60 @@ fn demo() -> Report {
     };
     Report {
         title: "Scalable TCP against NewReno".into(),
-        question: "How much of a 1 Gbit/s, 10 ms bottleneck does one Scalable flow take from one NewReno flow, and does loss change it?".into(),
+        question: "How much of a 1 Gbit/s, 10 ms bottleneck does one Scalable flow take from one \
+                   NewReno flow, and does loss change it?"
+            .into(),
         answer: Answer {
             number: "93 %".into(),
-            sentence: "Scalable TCP takes 93 % of the bottleneck below a loss probability of 10⁻⁴ and falls to a fair half above 10⁻².".into(),
+            sentence: "Scalable TCP takes 93 % of the bottleneck below a loss probability of 10⁻⁴ \
+                       and falls to a fair half above 10⁻²."
+                .into(),
             label: Some(Label::Simulated),
         },
         highlights: vec![
-            highlight("Bottleneck use", "98.7", "%", Some(Label::Simulated), "of 1 Gbit/s"),
-            highlight("Jain's index", "0.57", "", Some(Label::Simulated), "two flows"),
-            highlight("Median queueing delay", "6.2", "ms", Some(Label::LinuxVt), "of 10 ms"),
-            highlight("Largest error", "+14", "%", Some(Label::Predicted), "model as printed"),
+            highlight(
+                "Bottleneck use",
+                "98.7",
+                "%",
+                Some(Label::Simulated),
+                "of 1 Gbit/s",
+            ),
+            highlight(
+                "Jain's index",
+                "0.57",
+                "",
+                Some(Label::Simulated),
+                "two flows",
+            ),
+            highlight(
+                "Median queueing delay",
+                "6.2",
+                "ms",
+                Some(Label::LinuxVt),
+                "of 10 ms",
+            ),
+            highlight(
+                "Largest error",
+                "+14",
+                "%",
+                Some(Label::Predicted),
+                "model as printed",
+            ),
         ],
         sections: vec![sweep(), traces(rng), friendliness(rng)],
         provenance: Provenance {
             facts: vec![
-                ("Command".into(), "trammel run scalable.toml -o scalable".into()),
+                (
+                    "Command".into(),
+                    "trammel run scalable.toml -o scalable".into(),
+                ),
                 ("Version".into(), "0.1.0".into()),
                 ("Seeds".into(), "1 to 10".into()),
                 ("Machine".into(), "2 × 2.4 GHz, Linux 6.12".into()),
             ],
-            scenario: "title = \"Scalable <b>TCP</b> against NewReno\"\nsubject = \"transport\"\n".into(),
+            scenario: "title = \"Scalable <b>TCP</b> against NewReno\"\n\
+                       subject = \"transport\"\n"
+                .into(),
         },
     }
 }

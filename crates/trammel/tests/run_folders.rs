@@ -1,9 +1,11 @@
-//! Run folders by the command: what is replaced, what is refused, what an end at a bad moment leaves.
+//! Run folders by the command: what is replaced, what is refused, what an end at a bad moment
+//! leaves.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-const SCENARIO: &str = "duration = '1 s'\nengines = ['simulate']\n[path]\nrate = '1 Mbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n";
+const SCENARIO: &str = "duration = '1 s'\nengines = ['simulate']\n[path]\nrate = '1 Mbit/s'\n\
+                        rtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n";
 
 fn trammel(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));

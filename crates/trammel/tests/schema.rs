@@ -1,4 +1,5 @@
-//! The JSON Schema against what `check` says: it takes every file that `check` takes, and refuses most that it refuses.
+//! The JSON Schema against what `check` says: it takes every file that `check` takes, and refuses
+//! most that it refuses.
 
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
@@ -126,7 +127,8 @@ fn every_scenario_in_the_documents_is_taken() {
 }
 
 const TRANSPORT: &str = "duration = '10 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n\
-    queue = { discipline = 'codel', target = '5 ms' }\n[[flow]]\nvariant = 'cubic'\nparams = { beta = 717 }\n";
+    queue = { discipline = 'codel', target = '5 ms' }\n[[flow]]\nvariant = 'cubic'\n\
+    params = { beta = 717 }\n";
 
 #[test]
 fn slips_of_the_hand_are_refused_as_check_refuses_them() {

@@ -1,5 +1,5 @@
-//! What `./run` and `./test` set up on a machine with nothing on it: `scripts/setup`, with a folder that stands in for the system and
-//! stubs for its programs of packages.
+//! What `./run` and `./test` set up on a machine with nothing on it: `scripts/setup`, with a folder
+//! that stands in for the system and stubs for its programs of packages.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, Permissions};
@@ -13,7 +13,8 @@ const TOOLS: &[&str] = &[
     "bash", "cat", "chmod", "dirname", "ln", "rm", "sed", "sh", "sort", "tail",
 ];
 
-/// What `apt-cache` says of the packages of Rust on each system: `policy` as `name version`, and what follows `pkgnames cargo-1.`.
+/// What `apt-cache` says of the packages of Rust on each system: `policy` as `name version`, and
+/// what follows `pkgnames cargo-1.`.
 struct Distribution {
     policy: &'static str,
     names: &'static str,
@@ -79,19 +80,28 @@ impl System {
         system.stub(
             "apt-cache",
             &format!(
-                "case \"$*\" in\n{policy}'policy cargo'|'policy cargo-web'|'policy rustup'|'policy linux-source'*) echo '  Candidate: (none)';;\n\
-                 policy*) echo '  Candidate: 1.0';;\npkgnames*) for name in {}; do echo $name; done;;\nesac\n",
+                "case \"$*\" in\n{policy}'policy cargo'|'policy cargo-web'|'policy rustup'|'policy \
+                 linux-source'*) echo '  Candidate: (none)';;\n\
+                 policy*) echo '  Candidate: 1.0';;\n\
+                 pkgnames*) for name in {}; do echo $name; done;;\nesac\n",
                 of.names
             ),
         );
-        system.stub("dpkg", "cat \"$TRAMMEL_SYSTEM/audit\" 2> /dev/null || true\necho \"dpkg $*\" >> \"$TRAMMEL_SYSTEM/done\"\n");
-        // What it installs is a linker and, beside the usual folders, a compiler. Servers may not start meanwhile.
+        system.stub(
+            "dpkg",
+            "cat \"$TRAMMEL_SYSTEM/audit\" 2> /dev/null || true\n\
+             echo \"dpkg $*\" >> \"$TRAMMEL_SYSTEM/done\"\n",
+        );
+        // What it installs is a linker and, beside the usual folders, a compiler. Servers may not
+        // start meanwhile.
         system.stub(
             "apt-get",
             "echo \"apt-get $*\" >> \"$TRAMMEL_SYSTEM/done\"\n\
              [ \"$1\" = install ] || exit 0\n\
-             \"$TRAMMEL_SYSTEM/usr/sbin/policy-rc.d\"; echo \"a server: $?\" >> \"$TRAMMEL_SYSTEM/done\"\n\
-             [ ! -e \"$TRAMMEL_SYSTEM/signal\" ] || kill -s \"$(cat \"$TRAMMEL_SYSTEM/signal\")\" \"$PPID\"\n\
+             \"$TRAMMEL_SYSTEM/usr/sbin/policy-rc.d\"; echo \"a server: $?\" >> \
+             \"$TRAMMEL_SYSTEM/done\"\n\
+             [ ! -e \"$TRAMMEL_SYSTEM/signal\" ] || kill -s \"$(cat \"$TRAMMEL_SYSTEM/signal\")\" \
+             \"$PPID\"\n\
              ln -sf \"$TRAMMEL_SYSTEM/cc\" \"$TRAMMEL_SYSTEM/bin/cc\"\n\
              ln -sf \"$TRAMMEL_SYSTEM/cargo\" \"$TRAMMEL_SYSTEM/bin/cargo\"\n",
         );

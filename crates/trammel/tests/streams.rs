@@ -1,4 +1,5 @@
-//! Traffic scenarios by all three engines: theory against virtual time, virtual time against real packets.
+//! Traffic scenarios by all three engines: theory against virtual time, virtual time against real
+//! packets.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -77,16 +78,19 @@ fn poisson_streams_wait_and_are_dropped_as_theory_says() {
     for (rate, queue) in [(500, 1000), (800, 1000), (900, 4), (1500, 20)] {
         // 958 bytes are 1000 on the wire: 1 ms.
         let rows = modelled(&format!(
-            "duration = '300 s'\n{PATH}queue.limit = {queue}\n[[stream]]\nrate = {rate}\ngap = 'exponential'\nsize = 958"
+            "duration = '300 s'\n{PATH}queue.limit = {queue}\n[[stream]]\nrate = {rate}\n\
+             gap = 'exponential'\nsize = 958"
         ));
         let delay = of(&rows, 0, "delay_mean_us");
         let (predicted, simulated) = (delay.predicted.unwrap(), delay.simulated.unwrap());
-        // The mean wait of 300 s at a load of 0.8 has a deviation of about 1 %, and of the delay it is a tenth.
+        // The mean wait of 300 s at a load of 0.8 has a deviation of about 1 %, and of the delay it
+        // is a tenth.
         let error = (predicted - simulated).abs() / simulated;
         assert!(error < 0.005, "{rate}, {queue}: {predicted}, {simulated}");
         let lost = of(&rows, 0, "lost");
         let (predicted, simulated) = (lost.predicted.unwrap(), lost.simulated.unwrap());
-        // Drops come in bursts: a count of them is known to some five deviations of as many independent ones.
+        // Drops come in bursts: a count of them is known to some five deviations of as many
+        // independent ones.
         let packets = 300.0 * f64::from(rate);
         let bound = 5.0 * 2.0 * (predicted * (1.0 - predicted) / packets).sqrt() + 1e-9;
         assert!(
@@ -99,7 +103,8 @@ fn poisson_streams_wait_and_are_dropped_as_theory_says() {
 #[test]
 fn sizes_of_a_law_wait_as_pollaczek_and_khinchine_say() {
     let rows = modelled(&format!(
-        "duration = '300 s'\n{PATH}[[stream]]\nrate = 1000\ngap = 'exponential'\nsize = 'uniform:min=100,max=900'"
+        "duration = '300 s'\n{PATH}[[stream]]\nrate = 1000\ngap = 'exponential'\n\
+         size = 'uniform:min=100,max=900'"
     ));
     let delay = of(&rows, 0, "delay_mean_us");
     let (predicted, simulated) = (delay.predicted.unwrap(), delay.simulated.unwrap());
@@ -112,7 +117,8 @@ fn sizes_of_a_law_wait_as_pollaczek_and_khinchine_say() {
 
 #[test]
 fn every_packet_is_accounted_and_a_run_repeats() {
-    let text = "duration = '3 s'\n[path]\nrate = '2 Mbit/s'\ndelay = '5 ms'\nqueue.limit = 10\nloss.probability = 0.05\n\
+    let text = "duration = '3 s'\n[path]\nrate = '2 Mbit/s'\ndelay = '5 ms'\nqueue.limit = 10\n\
+                loss.probability = 0.05\n\
         reorder = { probability = 0.02, delay = '4 ms' }\n\
         [[stream]]\nrate = 300\ngap = 'exponential'\nsize = 'uniform:min=50,max=1400'\n\
         [[stream]]\napp = 'voip'\ncount = 3\n[[stream]]\nrate = 50\nsize = 4000\nround_trip = true";
@@ -139,7 +145,8 @@ fn every_packet_is_accounted_and_a_run_repeats() {
 fn a_round_trip_is_there_and_back() {
     // 458 bytes are 500 on the wire: 500 us there, 1 ms back.
     let rows = modelled(&format!(
-        "duration = '1 s'\n{PATH}ack_rate = '4 Mbit/s'\n[[stream]]\nrate = 100\nsize = 458\nround_trip = true"
+        "duration = '1 s'\n{PATH}ack_rate = '4 Mbit/s'\n[[stream]]\nrate = 100\nsize = 458\n\
+         round_trip = true"
     ));
     assert_eq!(of(&rows, 0, "delay_mean_us").simulated, Some(41_500.0));
     assert_eq!(of(&rows, 0, "lost").simulated, Some(0.0));
@@ -148,7 +155,8 @@ fn a_round_trip_is_there_and_back() {
 #[test]
 fn streams_share_a_bottleneck() {
     let rows = modelled(&format!(
-        "duration = '5 s'\n{PATH}queue.limit = 50\n[[stream]]\nrate = 1000\ngap = 'exponential'\nsize = 958\n[[stream]]\nrate = 1000\ngap = 'exponential'\nsize = 958"
+        "duration = '5 s'\n{PATH}queue.limit = 50\n[[stream]]\nrate = 1000\ngap = 'exponential'\n\
+         size = 958\n[[stream]]\nrate = 1000\ngap = 'exponential'\nsize = 958"
     ));
     // Twice what the path carries: half of each is lost.
     for stream in 0..2 {
@@ -164,19 +172,22 @@ fn streams_share_a_bottleneck() {
     );
 }
 
-/// 1,000 packets a second of 500 bytes over 8 Mbit/s, 20 ms and 1 % of loss: what is simulated is what real packets do.
+/// 1,000 packets a second of 500 bytes over 8 Mbit/s, 20 ms and 1 % of loss: what is simulated is
+/// what real packets do.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(clippy::print_stdout)]
 fn real_packets_do_what_simulated_ones_do() {
     use std::os::unix::fs::MetadataExt;
     let text = format!(
-        "duration = '5 s'\nseed = 3\n{PATH}loss.probability = 0.01\n[[stream]]\nname = 'probe'\nrate = 1000\nsize = 500"
+        "duration = '5 s'\nseed = 3\n{PATH}loss.probability = 0.01\n[[stream]]\nname = 'probe'\n\
+         rate = 1000\nsize = 500"
     );
     let job = job(&text, &[Engine::Simulate, Engine::Measure]);
     let outcome = carry_out(&job, &request()).expect("it runs");
     if let Some(lack) = outcome.status.lacks.first() {
-        // A user without rights cannot make namespaces: said, not hidden. As root nothing is skipped.
+        // A user without rights cannot make namespaces: said, not hidden. As root nothing is
+        // skipped.
         let user = std::fs::metadata("/proc/self").expect("Linux has it").uid();
         assert_ne!(user, 0, "{lack}");
         println!("skipped: {lack}");
@@ -202,7 +213,8 @@ fn real_packets_do_what_simulated_ones_do() {
             "{metric}: {simulated}, {measured}"
         );
     }
-    // Stalls of such a host are milliseconds, and all packets of one are late: the mean may be off by more.
+    // Stalls of such a host are milliseconds, and all packets of one are late: the mean may be off
+    // by more.
     let (simulated, measured) = both("delay_mean_us");
     assert!(
         (-1.0..3000.0).contains(&(measured - simulated)),
@@ -210,7 +222,8 @@ fn real_packets_do_what_simulated_ones_do() {
     );
     let (simulated, measured) = both("jitter_mean_us");
     assert!(simulated == 0.0 && measured < 500.0, "{measured}");
-    // Each is a binomial of 5,000 with a deviation of 0.14 %; so is their difference by √2. Four of those.
+    // Each is a binomial of 5,000 with a deviation of 0.14 %; so is their difference by √2. Four of
+    // those.
     let (simulated, measured) = both("lost");
     assert!(
         (simulated - measured).abs() < 0.008,
@@ -322,8 +335,10 @@ fn files(folder: &Path) -> std::collections::BTreeMap<String, String> {
     all.filter(|(name, _)| name != "run.json").collect()
 }
 
-const TWO: &str = "subject = 'traffic'\nduration = '2 s'\nrepeat = 2\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\n\
-    loss.probability = 0.05\n[[stream]]\nname = 's'\nrate = 100\n[[stream]]\nprotocol = 'tcp'\nname = 't'\nrate = 10\n\
+const TWO: &str = "subject = 'traffic'\nduration = '2 s'\nrepeat = 2\n[path]\nrate = '8 Mbit/s'\n\
+                   delay = '20 ms'\n\
+    loss.probability = 0.05\n[[stream]]\nname = 's'\nrate = 100\n[[stream]]\nprotocol = 'tcp'\n\
+    name = 't'\nrate = 10\n\
     [sweep]\n'stream.s.rate' = [100, 1000]\n";
 
 #[test]
@@ -413,7 +428,8 @@ fn interrupted_at_its_first_run(here: &Path, signal: &str) -> Option<i32> {
 fn an_interrupted_sweep_resumes_and_a_killed_one_too() {
     let losses: Vec<String> = (1..=60).map(|n| format!("{n}e-3")).collect();
     let text = format!(
-        "subject = 'traffic'\nduration = '20 s'\nrepeat = 2\nengines = ['simulate']\n{PATH}loss.probability = 0.5\n\
+        "subject = 'traffic'\nduration = '20 s'\nrepeat = 2\nengines = ['simulate']\n\
+         {PATH}loss.probability = 0.5\n\
          [[stream]]\nrate = 900\ngap = 'exponential'\n[sweep]\n'path.loss.probability' = [{}]\n",
         losses.join(", ")
     );
@@ -462,7 +478,8 @@ fn trammel(arguments: &[&str], folder: &Path) -> Output {
 fn the_commands_take_traffic_scenarios() {
     let folder = tempfile::tempdir().expect("there is room");
     let here = folder.path();
-    let text = "subject = 'traffic'\nduration = '1 s'\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\n[[stream]]\nname = 's'\nrate = 100\n\
+    let text = "subject = 'traffic'\nduration = '1 s'\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\n\
+                [[stream]]\nname = 's'\nrate = 100\n\
         [sweep]\n'stream.s.rate' = [100, 1000]\n";
     std::fs::write(here.join("t.toml"), text).expect("there is room");
     let checked = trammel(&["check", "t.toml"], here);

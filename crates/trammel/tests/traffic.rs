@@ -142,7 +142,8 @@ fn what_is_sent_is_received_logged_and_decoded_and_a_second_run_is_appended() {
     }
 }
 
-/// Notes the type of every column of `tables`, and holds it against that of the columns of its name.
+/// Notes the type of every column of `tables`, and holds it against that of the columns of its
+/// name.
 fn one_type_each(
     of: &str,
     tables: &Value,
@@ -335,7 +336,8 @@ fn the_mechanism_is_chosen_by_the_rate_and_told_with_its_reason() {
     let folder = tempfile::tempdir().expect("there is room");
     let here = folder.path();
     let receiver = Receiver::start(here, &["--flows", "6"]);
-    // A whole number of Poisson's law is mostly 0: some fifty packets are due at once, then there is a gap.
+    // A whole number of Poisson's law is mostly 0: some fifty packets are due at once, then there
+    // is a gap.
     let bursts = "--rate 1000kpps --gap poisson:mean=0.02 --size 100 --packets 5000";
     for (words, flows, mechanism, why) in [
         (

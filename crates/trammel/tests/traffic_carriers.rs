@@ -1,4 +1,5 @@
-//! What carries the packets of `trammel send`, as its users choose it: over loopback, and over a wire between two hosts.
+//! What carries the packets of `trammel send`, as its users choose it: over loopback, and over a
+//! wire between two hosts.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -112,7 +113,8 @@ fn echo_requests_are_a_stream_like_any_other() {
 #[test]
 fn several_flows_have_seeds_of_their_own_and_share_threads() {
     let receiver = Receiver::start("127.0.0.1", "3", &[]);
-    let words = "--rate 5000 --gap exponential --size uniform:min=16,max=1000 -n 200 --flows 3 --threads 2 --json";
+    let words = "--rate 5000 --gap exponential --size uniform:min=16,max=1000 -n 200 --flows 3 \
+                 --threads 2 --json";
     let words: Vec<&str> = words.split(' ').collect();
     let out = send(&receiver.address, &words);
     assert_eq!(out.status.code(), Some(0), "{}", said(&out));

@@ -1,4 +1,5 @@
-//! Files by FTP and HTTP through devices that are built here, with real servers and clients; what is lacking, interruptions.
+//! Files by FTP and HTTP through devices that are built here, with real servers and clients; what
+//! is lacking, interruptions.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -163,7 +164,8 @@ fn tests_of_transfers_have_their_tables_and_one_that_lacks_a_server_says_so() {
     let output = bench(&words, Some(programs.path())).output().unwrap();
     let text = said(&output);
     assert_eq!(output.status.code(), Some(3), "{text}");
-    let ftp = "error: `ftp-transfer` on kernel's router: there is no server of FTP; apt-get install vsftpd";
+    let ftp = "error: `ftp-transfer` on kernel's router: there is no server of FTP; apt-get \
+               install vsftpd";
     assert!(text.lines().any(|line| line == ftp), "{text}");
     let tcp =
         "left out: `tcp-transfer` on kernel's router: the hosts around a real device are real";

@@ -1,8 +1,8 @@
 //! The walls inside the crates, read from the `use` declarations and paths of their sources.
 //!
-//! At most three files import from one another in a circle, folders of a crate never do, and no crate is
-//! most of the code. Re-exports are followed to the file that defines a name. What is compiled for tests
-//! only is left out, and so are declarations that only re-export.
+//! At most three files import from one another in a circle, folders of a crate never do, and no
+//! crate is most of the code. Re-exports are followed to the file that defines a name. What is
+//! compiled for tests only is left out, and so are declarations that only re-export.
 
 #[path = "walls/imports.rs"]
 mod imports;

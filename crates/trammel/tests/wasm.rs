@@ -1,5 +1,5 @@
-//! The module for WebAssembly runs `examples/first.toml` in Node: its tables are those of the native
-//! program.
+//! The module for WebAssembly runs `examples/first.toml` in Node: its tables are those of the
+//! native program.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,4 +1,5 @@
-//! `trammel estimate A.click --beside B.click`: what two functions on two processors do to each other.
+//! `trammel estimate A.click --beside B.click`: what two functions on two processors do to each
+//! other.
 
 use super::estimate::Shown;
 use clap::Args as ClapArgs;

@@ -13,9 +13,10 @@ use trammel_workbench::calibrate::{Calibration, Error, Options, file, measure};
 
 /// Measure this machine and write it as a machine file, `host`
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  trammel calibrate\n\nIf the machine is too noisy, the exit code is 3 and nothing is written.\n--force writes the file anyway, unless the measurements are inconsistent,\nsuch as a cache slower than the next level."
-)]
+#[command(after_help = "Example:\n  trammel calibrate\n\n\
+                  If the machine is too noisy, the exit code is 3 and nothing is written.\n\
+                  --force writes the file anyway, unless the measurements are inconsistent,\n\
+                  such as a cache slower than the next level.")]
 pub(super) struct Args {
     /// File to write [default: $XDG_DATA_HOME/trammel/machines/host.toml]
     #[arg(short, long, value_name = "FILE")]
@@ -71,7 +72,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if !args.force {
             return Err(Lacks::error(
                 &why,
-                "stop other programs and try again, give more time (`--budget 120s`), or write the file anyway (`--force`)",
+                "stop other programs and try again, give more time (`--budget 120s`), or write the \
+                 file anyway (`--force`)",
             ));
         }
         say(&format!("warning: {why}"));
@@ -96,7 +98,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     ));
     if calibration.is_shared() {
         say(
-            "note: other programs wait for this machine's processors and may affect latencies; calibrate again when they have ended",
+            "note: other programs wait for this machine's processors and may affect latencies; \
+             calibrate again when they have ended",
         );
     }
     print(&path.display().to_string())?;
@@ -137,7 +140,8 @@ fn stopped() -> ExitCode {
 fn lacks(error: &Error) -> anyhow::Error {
     Lacks::error(
         &error.to_string(),
-        "describe the machine in a file as `trammel doc` shows, or use a built-in one (`trammel list machines`)",
+        "describe the machine in a file as `trammel doc` shows, or use a built-in one (`trammel \
+         list machines`)",
     )
 }
 

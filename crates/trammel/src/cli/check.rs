@@ -13,7 +13,8 @@ use trammel_transport::refusals::reading;
 /// Read scenario files and show every fault, without running anything
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  trammel check examples/*.toml\n  trammel check --schema > scenario.schema.json"
+    after_help = "Example:\n  trammel check examples/*.toml\n  trammel check --schema > \
+                  scenario.schema.json"
 )]
 pub(super) struct Args {
     /// Scenario files, and router configurations (`.click`)

@@ -1,7 +1,7 @@
 //! `trammel doc --citations`: which requirements of standards the source cites, and where.
 //!
-//! The build script has collected them: a line `//= rfc2544 §24` in the source, and the lines `//# …` below it with
-//! the words of the standard.
+//! The build script has collected them: a line `//= rfc2544 §24` in the source, and the lines
+//! `//# …` below it with the words of the standard.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

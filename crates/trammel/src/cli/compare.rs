@@ -6,11 +6,14 @@ use std::process::ExitCode;
 
 /// Compare run folders metric by metric with the first
 ///
-/// The terminal shows the metrics that differ by more than 5 %, or by more than `--within` allows; `-o` and `--json`
-/// have all of them.
+/// The terminal shows the metrics that differ by more than 5 %, or by more than `--within` allows;
+/// `-o` and `--json` have all of them.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel compare out/monday out/tuesday -o out/both\n  trammel compare old new --within 5%\n\nWith --within the exit code is 1 if a metric differs by more, or if a run lacks it."
+    after_help = "Examples:\n  trammel compare out/monday out/tuesday -o out/both\n  trammel \
+                  compare old new --within 5%\n\n\
+                  With --within the exit code is 1 if a metric differs by more, or if a run lacks \
+                  it."
 )]
 pub(super) struct Args {
     /// Run folders, written with `-o` by `run`, `paper`, `bench`, …

@@ -11,9 +11,8 @@ use trammel_scenario::schema;
 
 /// Write completions for a shell to standard output
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  trammel completions bash > ~/.local/share/bash-completion/completions/trammel"
-)]
+#[command(after_help = "Example:\n  trammel completions bash > \
+                  ~/.local/share/bash-completion/completions/trammel")]
 pub(super) struct Args {
     /// The shell
     shell: Shell,
@@ -89,7 +88,8 @@ fn script(command: clap::Command, shell: Shell) -> String {
                 let names: Vec<_> = values.iter().map(PossibleValue::get_name).collect();
                 if !names.is_empty() {
                     text += &format!(
-                        "complete -c trammel -n \"__fish_trammel_using_subcommand {}\" -f -a \"{}\"\n",
+                        "complete -c trammel -n \"__fish_trammel_using_subcommand {}\" -f -a \
+                         \"{}\"\n",
                         subcommand.get_name(),
                         names.join(" ")
                     );

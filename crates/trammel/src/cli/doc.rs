@@ -20,7 +20,9 @@ pub(super) const WHOLE: [&str; 5] = ["scenario", "forwarding", "traffic", "place
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel doc scenario\n  trammel doc variant reno")]
 pub(super) struct Args {
-    /// `scenario`, `forwarding`, `traffic`, `placement`, `schema`, or what the name is: variant, model, discipline, loss, distribution, application, test, preset, element, machine, device, paper
+    /// `scenario`, `forwarding`, `traffic`, `placement`, `schema`, or what the name is: variant,
+    /// model, discipline, loss, distribution, application, test, preset, element, machine, device,
+    /// paper
     #[arg(value_name = "KIND", required_unless_present = "citations")]
     kind: Option<String>,
     /// The name, as in `trammel list KIND`; for `schema`, the subject
@@ -137,7 +139,8 @@ fn machine(name: &str) -> anyhow::Result<String> {
         }
         page += ".\n";
     }
-    page += "\n## As a file\n\nA machine of your own is a file like this one; its path is its name.\n\n```toml\n";
+    page += "\n## As a file\n\nA machine of your own is a file like this one; its path is its \
+             name.\n\n```toml\n";
     page += trammel_cost::machine_writer::write(&machine, &[]).trim_end();
     page += "\n```\n";
     Ok(page)

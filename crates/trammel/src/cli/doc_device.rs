@@ -16,11 +16,13 @@ pub(super) fn page(name: &str) -> anyhow::Result<String> {
         }
     };
     let mut page = format!(
-        "# {name}\n\nmodelled device: {summary}\n\n```text\ntrammel bench --model {name} --quick -o out\n```\n"
+        "# {name}\n\nmodelled device: {summary}\n\n```text\n\
+         trammel bench --model {name} --quick -o out\n```\n"
     );
     if let Some((_, _, params)) = PRESETS.iter().find(|(preset, ..)| *preset == name) {
         page += &format!(
-            "\n## Parameters\n\n`--model {name}:NAME=VALUE,…` changes one.\n\n| name | value | unit | origin | what it is |\n| --- | --- | --- | --- | --- |\n"
+            "\n## Parameters\n\n`--model {name}:NAME=VALUE,…` changes one.\n\n\
+             | name | value | unit | origin | what it is |\n| --- | --- | --- | --- | --- |\n"
         );
         for parameter in PARAMETERS {
             let value = params.get(parameter.name).unwrap_or_default();
@@ -38,7 +40,8 @@ pub(super) fn page(name: &str) -> anyhow::Result<String> {
         return Ok(page);
     }
     let profile = DeviceProfile::shipped(name)?;
-    page += "\n## Profile\n\n| quantity | value | origin | source | what it is |\n| --- | --- | --- | --- | --- |\n";
+    page += "\n## Profile\n\n| quantity | value | origin | source | what it is |\n\
+             | --- | --- | --- | --- | --- |\n";
     for (key, quantity) in profile.given() {
         row(
             &mut page,

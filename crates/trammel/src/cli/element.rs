@@ -10,7 +10,8 @@ use trammel_router::args::{Need, Param};
 use trammel_router::elements;
 use trammel_router::{Entry, Handler};
 
-/// Sections of a class's file that the page has in places of their own; the rest follow the example.
+/// Sections of a class's file that the page has in places of their own; the rest follow the
+/// example.
 const SHOWN: &[&str] = &[
     "",
     "What it does",
@@ -125,7 +126,8 @@ pub(super) fn page(entry: &'static Entry) -> String {
         page += &format!("\nAlso called `{}`.\n", about.aliases.join("`, `"));
     }
     page += &format!(
-        "\n## Ports\n\n| inputs/outputs | processing | flow |\n| --- | --- | --- |\n| `{}` | {} (`{}`) | `{}` |\n",
+        "\n## Ports\n\n| inputs/outputs | processing | flow |\n| --- | --- | --- |\n\
+         | `{}` | {} (`{}`) | `{}` |\n",
         entry.ports,
         processing(entry.processing),
         entry.processing,

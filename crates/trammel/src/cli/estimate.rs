@@ -35,17 +35,19 @@ use trammel_workbench::{chain, measure, samples, view};
   trammel estimate papers/baldi-2018/functions.toml --machine xeon-e5-2690v2:printed
   trammel estimate router.click --flows 100000 --vary ip.dst --what-if routes=1M --shares
   trammel estimate nat.click firewall.click --chain pipelined --machine host
-  trammel router router.click --counters run.toml; trammel estimate router.click --machine host --refine run.toml
+  trammel router router.click --counters run.toml; trammel estimate router.click --machine host \
+--refine run.toml
   trammel estimate nat.click --beside router.click --machine host --measure")]
 pub(super) struct Args {
-    /// Click configurations (`-`: standard input), or .toml files of operations (`FILE.toml#NAME`: one function of it)
+    /// Click configurations (`-`: standard input), or .toml files of operations (`FILE.toml#NAME`:
+    /// one function of it)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// Treat the functions as a chain in this order: on one core, or each on its own
     #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["refine", "measure", "what_if", "operations"])]
     chain: Option<Chain>,
-    /// The machine: a name of `trammel list machines`, `NAME:PROFILE`, or `host` [default: `host` where `trammel calibrate` was
-    /// run, else xeon-e5-2690v2:data-sheet]
+    /// The machine: a name of `trammel list machines`, `NAME:PROFILE`, or `host` [default: `host`
+    /// where `trammel calibrate` was run, else xeon-e5-2690v2:data-sheet]
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
     /// Frame sizes in bytes, with FCS
@@ -80,7 +82,8 @@ pub(super) struct Args {
     /// The share of packets that arrive at the other socket
     #[arg(long, value_name = "SHARE", default_value = "0")]
     remote: f64,
-    /// Also with one thing changed: frame=128, flows=100K, zipf=1.0, cores=4, routes=1M (may be repeated)
+    /// Also with one thing changed: frame=128, flows=100K, zipf=1.0, cores=4, routes=1M (may be
+    /// repeated)
     #[arg(long, value_name = "NAME=VALUE")]
     what_if: Vec<String>,
     /// Correct the estimate at the first frame size by the counters in RUN, from `trammel router
@@ -386,7 +389,8 @@ fn chained(
     };
     for (function, one) in &first.undeclared {
         say(&format!(
-            "warning: {function}: '{} :: {}' declares no operations, so its cost is not in the estimate",
+            "warning: {function}: '{} :: {}' declares no operations, so its cost is not in the \
+             estimate",
             one.name, one.class
         ));
     }
@@ -559,7 +563,8 @@ pub(super) fn undeclared(function: &str, all: &[Undeclared]) -> String {
     });
     let each: Vec<_> = each.collect();
     format!(
-        "warning: {}: {} declare no operations, so their cost is not in the estimate; --measure measures it on this machine",
+        "warning: {}: {} declare no operations, so their cost is not in the estimate; --measure \
+         measures it on this machine",
         function,
         each.join(", ")
     )
@@ -593,7 +598,8 @@ fn told(all: &[(u32, measure::Measured)]) -> String {
     let mut text = "\nmeasured here, on rings in memory\n".to_owned();
     for (frame, found) in all {
         text += &format!(
-            "{frame:>6} {:>9.1} cycles, {:.3} Mpps at {:.2} GHz; runs differ by {:.0} %, median slice {:.2} × the least\n",
+            "{frame:>6} {:>9.1} cycles, {:.3} Mpps at {:.2} GHz; runs differ by {:.0} %, median \
+             slice {:.2} × the least\n",
             found.cycles,
             found.pps / 1e6,
             found.clock_hz / 1e9,

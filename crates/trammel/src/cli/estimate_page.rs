@@ -1,4 +1,5 @@
-//! What the page of an estimate says first: how many packets a second, what limits them, and a chart over frame sizes.
+//! What the page of an estimate says first: how many packets a second, what limits them, and a
+//! chart over frame sizes.
 
 use std::path::Path;
 use trammel_core::label::Label;
@@ -9,7 +10,8 @@ use trammel_stats::table::{Row, Table, format_float};
 /// Functions that one chart shows.
 const MOST_FUNCTIONS: usize = 8;
 
-/// The rows of each function as it is, its estimates before what was measured; `what_if` and corrections are left to the table.
+/// The rows of each function as it is, its estimates before what was measured; `what_if` and
+/// corrections are left to the table.
 fn groups(functions: &Table) -> Vec<(&str, Label, Vec<Row<'_>>)> {
     let mut all: Vec<(&str, Label, Vec<Row<'_>>)> = Vec::new();
     for row in functions
@@ -178,7 +180,8 @@ mod tests {
         );
         assert_eq!(
             answer.sentence,
-            "On m, `f.click` forwards 10 Mpps (8 to 12) of 64 bytes, limited by the cpu, and 0.813 Mpps of 1518 bytes, limited by the link."
+            "On m, `f.click` forwards 10 Mpps (8 to 12) of 64 bytes, limited by the cpu, and 0.813 \
+             Mpps of 1518 bytes, limited by the link."
         );
         let Some(Block::Figure(figure)) = chart(&table) else {
             panic!("there is a chart");

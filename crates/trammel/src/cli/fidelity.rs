@@ -21,7 +21,8 @@ use trammel_transport::fidelity::terminal::Terminal;
 /// them. An interrupted run with `-o` can be resumed.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel fidelity --quick\n  trammel fidelity --full --seed 20261123 -o out\n\nThe exit code is 1 if a target is missed."
+    after_help = "Examples:\n  trammel fidelity --quick\n  trammel fidelity --full --seed 20261123 \
+                  -o out\n\nThe exit code is 1 if a target is missed."
 )]
 pub(super) struct Args {
     /// 16 cells with three phases: about a minute [default]

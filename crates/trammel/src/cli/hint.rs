@@ -47,7 +47,8 @@ fn is_placement(path: &Path) -> bool {
     subject == Some(PLACED)
 }
 
-/// `trammel router -h` asks for help: with a handler behind it, `-h` is Click's option to print that.
+/// `trammel router -h` asks for help: with a handler behind it, `-h` is Click's option to print
+/// that.
 pub(super) fn help_of_router(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let is = |at: usize, word: &str| arguments.get(at).is_some_and(|argument| argument == word);
     if arguments.len() == 3 && is(1, "router") && is(2, "-h") {

@@ -1,8 +1,9 @@
 //! `--itg` of `trammel send` and `trammel recv`: D-ITG's command lines, scripts and peers.
 //!
-//! One rule says which language is spoken: `--itg` speaks D-ITG's, signalling, packets and all, and nothing else; its peers are ITGRecv
-//! and ITGSend, or ours with `--itg`. With `--native` a sender reads D-ITG's words and sends what they ask for to `trammel recv` in
-//! our own. Nobody guesses who the other end is.
+//! One rule says which language is spoken: `--itg` speaks D-ITG's, signalling, packets and all, and
+//! nothing else; its peers are ITGRecv and ITGSend, or ours with `--itg`. With `--native` a sender
+//! reads D-ITG's words and sends what they ask for to `trammel recv` in our own. Nobody guesses who
+//! the other end is.
 
 use super::send::outcome::{code, show};
 use super::{options, sizes};
@@ -28,7 +29,8 @@ use trammel_traffic::itg::signalling::PORT;
 use trammel_traffic::log::quota::Quota;
 use trammel_traffic::signal::key::Key;
 
-/// Datagrams that tell a passive sender of UDP where its receiver is, as ITGRecv's: of those after the first ITGSend makes answers.
+/// Datagrams that tell a passive sender of UDP where its receiver is, as ITGRecv's: of those after
+/// the first ITGSend makes answers.
 const PUNCHES: u32 = 1;
 
 /// What describes a stream in our own words.
@@ -130,7 +132,8 @@ impl SendArgs {
                     (Vec::new(), logs)
                 }
                 Invocation::Help => bail!(
-                    "--itg: the options are those of ITGSend 2.8.1: see `man ITGSend`, or §3.2.3 of D-ITG's manual"
+                    "--itg: the options are those of ITGSend 2.8.1: see `man ITGSend`, or §3.2.3 \
+                     of D-ITG's manual"
                 ),
             },
         };
@@ -152,7 +155,8 @@ fn script(path: &Path) -> anyhow::Result<Vec<Command>> {
 }
 
 impl Asked {
-    /// Refuses a passive sender (`-H`) that others than this machine's users could come to, unless the user said `--no-key`.
+    /// Refuses a passive sender (`-H`) that others than this machine's users could come to, unless
+    /// the user said `--no-key`.
     pub(super) fn is_guarded(&self, no_key: bool) -> anyhow::Result<()> {
         for one in self.flows.iter().filter(|one| one.is_passive) {
             is_guarded(itg::awaited_at(one)?, Proof::OfItg, no_key)?;
@@ -170,7 +174,8 @@ impl Asked {
 pub(super) fn wait(asked: Asked, job: itg::Job, listen: SocketAddr) -> anyhow::Result<ExitCode> {
     if asked.is_native || job.log.is_some() {
         bail!(
-            "`-Q` sends to receivers of D-ITG and logs with its own `-l` or `-L`; leave `--native` and `--log` out"
+            "`-Q` sends to receivers of D-ITG and logs with its own `-l` or `-L`; leave `--native` \
+             and `--log` out"
         );
     }
     let socket = UdpSocket::bind(listen).map_err(|why| {
@@ -216,7 +221,8 @@ pub(super) fn send(
         send_natively(asked, job, key, &interrupted)?
     } else if key.is_some() {
         bail!(
-            "D-ITG's signalling has no keys; leave `--key` out, or send to `trammel recv` with `--native`"
+            "D-ITG's signalling has no keys; leave `--key` out, or send to `trammel recv` with \
+             `--native`"
         );
     } else {
         itg::run(&asked.flows, &asked.logs, &job, &interrupted, &say)?
@@ -240,7 +246,8 @@ fn send_natively(
 ) -> anyhow::Result<send::Outcome> {
     if asked.logs != Logs::default() {
         bail!(
-            "`-l`, `-x`, `-L` and `-X` are logs of D-ITG's; with `--native` write `--log FILE` here and there"
+            "`-l`, `-x`, `-L` and `-X` are logs of D-ITG's; with `--native` write `--log FILE` \
+             here and there"
         );
     }
     let Some(first) = asked.flows.first() else {

@@ -14,7 +14,8 @@ use trammel_transport::instrument::lacks;
 
 /// Build and check the real kernel that engine `measure` runs in virtual time
 ///
-/// It is User-Mode Linux, a kernel that is a program: it runs without root, its clock is virtual, and two runs of it are the same.
+/// It is User-Mode Linux, a kernel that is a program: it runs without root, its clock is virtual,
+/// and two runs of it are the same.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -28,7 +29,8 @@ enum Command {
     /// The kernel is kept in $XDG_CACHE_HOME/trammel/kernel by the hash of its source,
     /// configuration and compiler. An existing one is not built again.
     #[command(
-        after_help = "Examples:\n  apt-get install linux-source-6.12 flex bison bc\n  trammel kernel build\n  trammel kernel build --source ~/linux"
+        after_help = "Examples:\n  apt-get install linux-source-6.12 flex bison bc\n  trammel \
+                      kernel build\n  trammel kernel build --source ~/linux"
     )]
     Build {
         #[command(flatten)]

@@ -20,7 +20,8 @@ use trammel_traffic::signal::LOG_PORT;
 /// `trammel recv --log-to HOST` write to it every second. `trammel decode` reads the files.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel log logs/\n  trammel log --listen 0.0.0.0:9312 --key key.txt logs/\n  trammel log --itg logs/"
+    after_help = "Examples:\n  trammel log logs/\n  trammel log --listen 0.0.0.0:9312 --key \
+                  key.txt logs/\n  trammel log --itg logs/"
 )]
 pub(super) struct Args {
     /// Folder with one file per log, created if the name ends with `/`; or a file to which logs are

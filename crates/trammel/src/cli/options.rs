@@ -66,7 +66,8 @@ impl Options {
     }
 }
 
-/// Has an interrupt end the process at once, with nothing half written left: for commands that do not look for it.
+/// Has an interrupt end the process at once, with nothing half written left: for commands that do
+/// not look for it.
 pub(super) fn end_at_interrupt() -> anyhow::Result<()> {
     ctrlc::set_handler(|| {
         trammel_report::run_folder::abandon();

@@ -14,7 +14,10 @@ use trammel_packetdrill::{Outcome, run as play};
 /// script.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  trammel packetdrill crates/packetdrill/scripts\n  trammel packetdrill --verbose handshake.pkt\n\nExit codes:\n  0    none failed\n  1    a script failed\n  2    a script cannot be read"
+    after_help = "Example:\n  trammel packetdrill crates/packetdrill/scripts\n  trammel \
+                  packetdrill --verbose handshake.pkt\n\n\
+                  Exit codes:\n  0    none failed\n  1    a script failed\n  2    a script cannot \
+                  be read"
 )]
 pub(super) struct Args {
     /// Scripts, and folders of `.pkt` files

@@ -16,7 +16,9 @@ use trammel_scenario::placement::PlacementFile;
 /// independent checker accepts it.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  trammel place examples/placement.toml\n  trammel place examples/placement.toml --format kubernetes\n  trammel place examples/placement.toml -o out"
+    after_help = "Example:\n  trammel place examples/placement.toml\n  trammel place \
+                  examples/placement.toml --format kubernetes\n  trammel place \
+                  examples/placement.toml -o out"
 )]
 pub(super) struct Args {
     /// Placement file (`subject = "placement"`)

@@ -39,7 +39,9 @@ const FLUSH: Duration = Duration::from_secs(1);
 /// reports what it received. The exit code is 130 if it was interrupted before that.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel recv --flows 1\n  trammel recv --listen 0.0.0.0 --key key.txt --log received.log\n  trammel recv --itg --listen 0.0.0.0 --no-key\n  trammel recv --itg='-Sp 9001 -l theirs.log'"
+    after_help = "Examples:\n  trammel recv --flows 1\n  trammel recv --listen 0.0.0.0 --key \
+                  key.txt --log received.log\n  trammel recv --itg --listen 0.0.0.0 --no-key\n  \
+                  trammel recv --itg='-Sp 9001 -l theirs.log'"
 )]
 pub(super) struct Args {
     /// Address to listen on, for signalling and packets; a link-local address with its interface,
@@ -152,7 +154,8 @@ impl End {
         say(&format!("listening on {}", receiver.address()));
         if args.listen.ip().is_loopback() {
             say(
-                "note: only this host can reach it; for others give `--listen 0.0.0.0` with `--key FILE` or `--no-key`",
+                "note: only this host can reach it; for others give `--listen 0.0.0.0` with `--key \
+                 FILE` or `--no-key`",
             );
         }
         Ok(End::Listens(receiver))
@@ -252,7 +255,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     if report.flows_in_totals_only > 0 {
         say(&format!(
-            "note: the {} oldest flows are in the totals only: the list has the last {}; `--log FILE` keeps all",
+            "note: the {} oldest flows are in the totals only: the list has the last {}; `--log \
+             FILE` keeps all",
             report.flows_in_totals_only,
             report.flows.len()
         ));

@@ -15,8 +15,8 @@ use trammel_transport::run::Transport;
 
 /// Run every point of a scenario and compare the engines
 ///
-/// The engines are those of the file, or those given with `--engine`. With `-o` the tables, figures and
-/// the report are written to a folder. Run the same command again to resume an interrupted run.
+/// The engines are those of the file, or those given with `--engine`. With `-o` the tables, figures
+/// and the report are written to a folder. Run the same command again to resume an interrupted run.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  trammel run examples/paper-001.toml -o out --engine predict,simulate"

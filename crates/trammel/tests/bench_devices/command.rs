@@ -31,8 +31,9 @@ pub(crate) struct Ended {
 }
 
 impl Run {
-    /// Starts `trammel bench` in `namespace` with `arguments`, in which `{mark}` is the folder; results go to `out` in it. The program
-    /// and its arguments are given to the command `by`, where there is one.
+    /// Starts `trammel bench` in `namespace` with `arguments`, in which `{mark}` is the folder;
+    /// results go to `out` in it. The program and its arguments are given to the command `by`,
+    /// where there is one.
     pub(crate) fn start(
         folder: TempDir,
         namespace: &Arc<Namespace>,

@@ -1,4 +1,5 @@
-//! What a run may leave on the machine: namespaces, processes, interfaces, disciplines, programs, sysctls.
+//! What a run may leave on the machine: namespaces, processes, interfaces, disciplines, programs,
+//! sysctls.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +18,8 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// At what belongs to a run with `mark` in the commands of its processes, started in `namespace`.
+    /// At what belongs to a run with `mark` in the commands of its processes, started in
+    /// `namespace`.
     pub(crate) fn at(namespace: &Namespace, mark: &str) -> Look {
         let mut look = Look {
             state: state(namespace),

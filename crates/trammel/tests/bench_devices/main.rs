@@ -1,4 +1,5 @@
-//! `trammel bench` on real frames: what it finds of devices whose limits are known, and what it leaves behind.
+//! `trammel bench` on real frames: what it finds of devices whose limits are known, and what it
+//! leaves behind.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 

@@ -1,4 +1,5 @@
-//! The device dies, links flap, ports vanish, disks are full, users interrupt: what is done is kept, and nothing stays behind.
+//! The device dies, links flap, ports vanish, disks are full, users interrupt: what is done is
+//! kept, and nothing stays behind.
 
 use crate::command::{Ended, Run, rows, until};
 use crate::left_behind::Look;
@@ -14,7 +15,8 @@ const KILL: i32 = 9;
 const TESTS: [&str; 2] = ["--tests", "frame-loss"];
 /// A bridge by a program that ends when somebody has opened the pipe beside it and closed it again.
 const MORTAL: &str = "test -d {mark} && ip link add name br0 type bridge \
-    && ip link set {in} master br0 && ip link set {out} master br0 && ip link set br0 up && read line < {mark}/end; exit 7";
+    && ip link set {in} master br0 && ip link set {out} master br0 && ip link set br0 up && read \
+    line < {mark}/end; exit 7";
 
 /// A run on it.
 const ON_MORTAL: [&str; 5] = ["--dut", MORTAL, "--bridged", TESTS[0], TESTS[1]];
@@ -26,8 +28,8 @@ fn pipe(folder: &Path) {
     assert!(made.expect("`mkfifo` is there").success());
 }
 
-/// A run on a device that dies when told to, once it has made a trial, and what there was before it; nothing where the machine
-/// lacks something.
+/// A run on a device that dies when told to, once it has made a trial, and what there was before
+/// it; nothing where the machine lacks something.
 fn on_a_mortal_device() -> Option<(Run, Look)> {
     if !has("ip") || !has("tc") {
         return None;
@@ -142,7 +144,8 @@ impl Bridged {
         })
     }
 
-    /// A run between the ports, by a way, and what there was before it; nothing where the machine lacks something.
+    /// A run between the ports, by a way, and what there was before it; nothing where the machine
+    /// lacks something.
     fn run(&self, way: &str) -> Option<(Run, Look)> {
         let folder = tempfile::tempdir().expect("a folder");
         let before = Look::at(&self.ports, &folder.path().display().to_string());

@@ -1,7 +1,7 @@
 //! A runner of `*.clicktest` files: reads them, runs their scripts, compares what came out.
 //!
-//! Every file is text of bytes: one character of a string here is one byte of the file, so that patterns
-//! apply to whatever a router prints.
+//! Every file is text of bytes: one character of a string here is one byte of the file, so that
+//! patterns apply to whatever a router prints.
 
 pub(crate) mod compare;
 pub(crate) mod parse;

@@ -13,8 +13,9 @@
 //! | `%include FILE`, `%cut` | another file's sections; a section that is not there |
 //! | `%eot`, `%eof` | the end of a test, others follow; the end of the file |
 //!
-//! `-a` an alternative, `-d` drops the first character of each line, `-e` base 64, `-i` patterns in any
-//! case, `-w` without regard to space, `+N` exactly N bytes. A line may begin with `\%` for a `%`.
+//! `-a` an alternative, `-d` drops the first character of each line, `-e` base 64, `-i` patterns in
+//! any case, `-w` without regard to space, `+N` exactly N bytes. A line may begin with `\%` for a
+//! `%`.
 
 use std::collections::VecDeque;
 use std::path::Path;

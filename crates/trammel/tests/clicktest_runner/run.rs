@@ -29,8 +29,9 @@ pub(crate) struct Runner {
     pub(crate) limit: Duration,
 }
 
-/// A script's own shell, whose group ends with it and with nothing else: it ends itself, so that no number
-/// of a process is used after the process is gone. What runs on in the background has a moment to end well.
+/// A script's own shell, whose group ends with it and with nothing else: it ends itself, so that no
+/// number of a process is used after the process is gone. What runs on in the background has a
+/// moment to end well.
 const WRAPPER: &str = "sh -e \"$1\"; echo $? > ../status; sleep 0.02; kill -KILL 0";
 
 /// What every script may call: a mark of a part, which is no output.
@@ -104,7 +105,8 @@ impl Runner {
         Err(failures)
     }
 
-    /// Runs `text` below `outside`: its code, nothing where its time was over, and what it said to the last.
+    /// Runs `text` below `outside`: its code, nothing where its time was over, and what it said to
+    /// the last.
     fn script(&self, outside: &Path, text: &str) -> Result<(Option<i32>, String), String> {
         let inside = outside.join("test");
         let script = outside.join("script");

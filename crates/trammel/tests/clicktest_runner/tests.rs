@@ -1,4 +1,5 @@
-//! The runner fails where it should: a wrong expectation, a script that fails, a test that is no test.
+//! The runner fails where it should: a wrong expectation, a script that fails, a test that is no
+//! test.
 
 use super::parse::parse;
 use super::run::{Ended, Runner};
@@ -136,7 +137,8 @@ fn a_requirement_that_fails_skips_and_says_which() {
 #[test]
 fn requirements_run_before_the_files_are_there() {
     passes(
-        "%require\ntest ! -e f\n%script\ntest -e f && test ! -s g && cat d/h\n%file f g d/h\n%expect\n",
+        "%require\ntest ! -e f\n%script\ntest -e f && test ! -s g && cat d/h\n%file f g d/h\n\
+         %expect\n",
     );
 }
 
@@ -218,7 +220,8 @@ fn files_are_written_as_they_stand() {
 fn a_file_may_hold_several_tests_and_what_is_cut_is_not_there() {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("T.clicktest");
-    let text = "%script\necho 1\n%expect\n1\n%cut\n%script\nfalse\n%eot\n%script\necho 2\n%expect\n3\n%eof\n%bad\n";
+    let text = "%script\necho 1\n%expect\n1\n%cut\n%script\nfalse\n%eot\n%script\necho 2\n%expect\n\
+                3\n%eof\n%bad\n";
     std::fs::write(
         &path,
         text.replace("%cut\n%script\nfalse\n", "%cut\nfalse\n"),

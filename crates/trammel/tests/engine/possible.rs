@@ -15,7 +15,8 @@ fn number(row: Row<'_>, column: &str) -> f64 {
     row.float(column).unwrap_or_else(|| panic!("no {column}"))
 }
 
-/// Two flows, one after the other: each gets the whole link while it sends, and together they get no more than it carries.
+/// Two flows, one after the other: each gets the whole link while it sends, and together they get
+/// no more than it carries.
 #[test]
 fn flows_one_after_the_other_do_not_add_up_to_more_than_the_link() {
     let outcome = outcome(
@@ -53,7 +54,8 @@ fn many_flows_that_start_late_do_not_add_up_to_more_than_the_link() {
     }
 }
 
-/// Both share and index of a pair are of the same bytes: shares a and 1 − a have the index 1 / (2 (a² + (1 − a)²)).
+/// Both share and index of a pair are of the same bytes: shares a and 1 − a have the index 1 / (2
+/// (a² + (1 − a)²)).
 #[test]
 fn share_and_index_are_of_one_window() {
     let outcome = outcome(
@@ -68,7 +70,8 @@ fn share_and_index_are_of_one_window() {
     assert!((jain - of_share).abs() < 1e-6, "{jain} {of_share}");
 }
 
-/// The first flow begins 20 ms before the end and has no round trip: the percentile of all is that of the other.
+/// The first flow begins 20 ms before the end and has no round trip: the percentile of all is that
+/// of the other.
 #[test]
 fn a_flow_without_round_trips_moves_no_percentile() {
     let outcome = outcome(
@@ -107,7 +110,8 @@ fn a_trace_is_used_to_a_hundred_percent_at_most() {
     );
 }
 
-/// Mean occupancy is the rate of packets times the mean delay, whatever serves the queue: neither counts the packet being sent.
+/// Mean occupancy is the rate of packets times the mean delay, whatever serves the queue: neither
+/// counts the packet being sent.
 #[test]
 fn occupancy_and_delay_are_of_the_same_packets() {
     for (queue, more) in [
@@ -117,7 +121,8 @@ fn occupancy_and_delay_are_of_the_same_packets() {
         ("discipline = 'red'", ""),
     ] {
         let outcome = outcome(&format!(
-            "duration = '20 s'\nwarmup = '5 s'\nengines = ['simulate']\n[path]\nrate = '10 Mbit/s'\nrtt = '40 ms'\n\
+            "duration = '20 s'\nwarmup = '5 s'\nengines = ['simulate']\n[path]\n\
+             rate = '10 Mbit/s'\nrtt = '40 ms'\n\
              {more}queue = {{ {queue} }}\n[[flow]]\nvariant = 'reno'\nstart = '0 s'\n",
         ));
         let link = outcome.links.rows().next().unwrap();
@@ -205,7 +210,8 @@ impl Watch for Soon {
 #[test]
 fn an_interrupt_is_heard_within_a_run() {
     let file = parse(
-        "duration = '1000 s'\n[path]\nrate = '10 Gbit/s'\nrtt = '1 ms'\n[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n",
+        "duration = '1000 s'\n[path]\nrate = '10 Gbit/s'\nrtt = '1 ms'\n[[flow]]\n\
+         variant = 'cubic'\nstart = '0 s'\n",
     );
     let options = super::RunOptions {
         engines: vec![trammel::scenario::model::Engine::Simulate],
@@ -221,7 +227,8 @@ fn an_interrupt_is_heard_within_a_run() {
 fn a_flow_that_its_receive_buffer_limits_is_named() {
     let notes = |more: &str| {
         let outcome = outcome(&format!(
-            "duration = '10 s'\nengines = ['simulate']\n[path]\nrate = '100 Mbit/s'\nrtt = '100 ms'\n\
+            "duration = '10 s'\nengines = ['simulate']\n[path]\nrate = '100 Mbit/s'\n\
+             rtt = '100 ms'\n\
              [[flow]]\nname = 'far'\nvariant = 'bbr'\nstart = '0 s'\n{more}",
         ));
         outcome.notes.join("\n")
@@ -236,22 +243,26 @@ fn a_flow_that_its_receive_buffer_limits_is_named() {
     assert_eq!(notes(""), "");
 }
 
-/// Full drop-tail queues in a row: what the long flow gets differs tenfold between starts, and the reader hears of it.
+/// Full drop-tail queues in a row: what the long flow gets differs tenfold between starts, and the
+/// reader hears of it.
 #[test]
 fn repeats_that_microseconds_tell_apart_are_named() {
     let notes = |path: &str, repeats: u32| {
         let crossing: String = (1..=3)
             .map(|n| {
                 format!(
-                    "[[flow]]\nname = 'c{n}'\nvariant = 'cubic'\nfrom = 'source-{n}'\nto = 'sink-{n}'\n"
+                    "[[flow]]\nname = 'c{n}'\nvariant = 'cubic'\nfrom = 'source-{n}'\n\
+                     to = 'sink-{n}'\n"
                 )
             })
             .collect();
         let outcome = outcome(&format!(
-            "duration = '12 s'\nwarmup = '4 s'\nengines = ['simulate']\nrepeat = {repeats}\nseed = 50\n\
+            "duration = '12 s'\nwarmup = '4 s'\nengines = ['simulate']\nrepeat = {repeats}\n\
+             seed = 50\n\
              [path]\nrate = '20 Mbit/s'\nrtt = '60 ms'\nburst = '3100 B'\n{path}\
              [topology]\npreset = 'parking-lot'\nhops = 3\n\
-             [[flow]]\nname = 'long'\nvariant = 'cubic'\nfrom = 'long-source'\nto = 'long-sink'\n{crossing}",
+             [[flow]]\nname = 'long'\nvariant = 'cubic'\nfrom = 'long-source'\nto = 'long-sink'\n\
+             {crossing}",
         ));
         outcome.notes.join("\n")
     };
@@ -292,8 +303,10 @@ fn what_would_never_end_is_refused() {
     for text in [
         "duration = '1 ms'\n[path]\nrate = '1 Mbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n\
          [[stream]]\ngap = { distribution = 'exponential', mean = 1e-300 }\n",
-        "duration = '10 s'\ntrace = '1 ns'\n[path]\nrate = '1 Mbit/s'\nrtt = '20 ms'\n[[flow]]\nvariant = 'cubic'\n",
-        "duration = '500 ms'\n[path]\nrate = '1 Gbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n\
+        "duration = '10 s'\ntrace = '1 ns'\n[path]\nrate = '1 Mbit/s'\nrtt = '20 ms'\n[[flow]]\n\
+         variant = 'cubic'\n",
+        "duration = '500 ms'\n[path]\nrate = '1 Gbit/s'\nrtt = '10 ms'\n[[flow]]\n\
+         variant = 'reno'\n\
          [[workload]]\nkind = 'poisson'\nrate = '100 Gbit/s'\nsize = '100 B'\n",
     ] {
         let (_dir, scenario, _) = folder(text);

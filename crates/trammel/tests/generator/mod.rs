@@ -1,8 +1,10 @@
-//! Random valid scenario files over the whole space of keys, from the table that the reader itself has.
+//! Random valid scenario files over the whole space of keys, from the table that the reader itself
+//! has.
 //!
-//! A key that is added to the table is drawn from then on without a change here: [`values`] draws by the
-//! key's kind and range, [`rules`] holds what one key says about another. A file costs little: rate times
-//! duration is bounded, and with it the packets; [`values::Limits`] bounds what else makes work.
+//! A key that is added to the table is drawn from then on without a change here: [`values`] draws
+//! by the key's kind and range, [`rules`] holds what one key says about another. A file costs
+//! little: rate times duration is bounded, and with it the packets; [`values::Limits`] bounds what
+//! else makes work.
 
 mod rules;
 mod values;
@@ -17,7 +19,8 @@ use values::Limits;
 /// A table of a scenario file: keys with the text of their values.
 type Table = Vec<(String, String)>;
 
-/// A scenario file, and the keys and plug-ins that it uses, as `section.key` and `family:name.parameter`.
+/// A scenario file, and the keys and plug-ins that it uses, as `section.key` and
+/// `family:name.parameter`.
 pub(crate) struct Generated {
     pub(crate) text: String,
     pub(crate) used: BTreeSet<String>,
@@ -80,7 +83,8 @@ impl Draw {
         }
     }
 
-    /// Each key of `section` but those of `without`, with the probability `p` where it may be left out.
+    /// Each key of `section` but those of `without`, with the probability `p` where it may be left
+    /// out.
     fn table(&mut self, section: &'static Section, without: &[&str], p: f64) -> Table {
         let mut table = Table::new();
         for key in section.keys {
@@ -104,8 +108,8 @@ impl Draw {
         table.push((key.to_owned(), value));
     }
 
-    /// The parameters of the plug-in that a table names, beside its name. What its family refuses as
-    /// impossible together is drawn anew, in the end with nothing but the name.
+    /// The parameters of the plug-in that a table names, beside its name. What its family refuses
+    /// as impossible together is drawn anew, in the end with nothing but the name.
     fn plug_in(&mut self, table: &mut Table, section: &'static Section, family: Family) {
         let name_key = section
             .keys
@@ -172,7 +176,8 @@ fn block(text: &mut String, header: &str, table: &Table) {
     }
 }
 
-/// Every key of every section and every parameter of every plug-in, as [`Generated::used`] names them.
+/// Every key of every section and every parameter of every plug-in, as [`Generated::used`] names
+/// them.
 pub(crate) fn everything() -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for section in trammel::scenario::keys::SECTIONS {

@@ -1,4 +1,5 @@
-//! What one key of a scenario says about another: the parts of a file in the order in which they decide.
+//! What one key of a scenario says about another: the parts of a file in the order in which they
+//! decide.
 
 use super::values::{quoted, round};
 use super::{Draw, TRACES, Table, block, inline};

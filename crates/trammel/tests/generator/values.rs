@@ -1,5 +1,5 @@
-//! One value of a kind, as a user would write it: any unit, mostly of a usual size, now and then any size
-//! that its key allows.
+//! One value of a kind, as a user would write it: any unit, mostly of a usual size, now and then
+//! any size that its key allows.
 
 use super::Draw;
 use trammel::scenario::keys::{ENGINES, RANDOM};
@@ -114,7 +114,8 @@ impl Draw {
         }
     }
 
-    /// Whether any value that the key allows may be drawn: not for what decides how much work there is.
+    /// Whether any value that the key allows may be drawn: not for what decides how much work there
+    /// is.
     fn may_be_wild(section: &str, key: &str) -> bool {
         let makes_work = [
             "duration", "rate", "ack_rate", "reader", "at", "stop", "load", "start",

@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
-/// Starts `command`: the program, the address that its first line ends with, and what it says from then on.
+/// Starts `command`: the program, the address that its first line ends with, and what it says from
+/// then on.
 pub(crate) fn listening(command: &mut Command) -> (Child, SocketAddr, BufReader<ChildStderr>) {
     let started = command.stderr(Stdio::piped()).spawn();
     let mut child = started.expect("it starts");

@@ -1,5 +1,5 @@
-//! The page in a real browser, at the width of a telephone, a small window and a large screen: nothing is cut off, everything has its
-//! words, and the script runs without an error.
+//! The page in a real browser, at the width of a telephone, a small window and a large screen:
+//! nothing is cut off, everything has its words, and the script runs without an error.
 
 use super::demo;
 use serde_json::Value;
@@ -73,7 +73,8 @@ fn seen(browser: &Path, file: &Path, width: u32) -> Result<Value, String> {
     let frame = file.with_file_name(format!("frame-{width}.html"));
     let page = format!(
         "<!doctype html><iframe style='border:0;width:{width}px;height:3000px' src='{}'></iframe>\
-         <script>addEventListener('message',e=>document.documentElement.dataset.seen=e.data)</script>",
+         <script>\
+         addEventListener('message',e=>document.documentElement.dataset.seen=e.data)</script>",
         file.file_name().unwrap_or_default().to_string_lossy()
     );
     std::fs::write(&frame, page).map_err(|why| why.to_string())?;

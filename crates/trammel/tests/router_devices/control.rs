@@ -153,7 +153,8 @@ fn a_long_load_ends_on_a_signal() {
     let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
     let mut input = child.stdin.take().expect("it is a pipe");
     input.write_all(config.as_bytes()).expect("it reads");
-    // SIGTERM, since a shell has what it runs in the background ignore SIGINT until somebody sees to it.
+    // SIGTERM, since a shell has what it runs in the background ignore SIGINT until somebody sees
+    // to it.
     signal(&child, 15);
     drop(input);
     let (status, _) = end(&mut child);

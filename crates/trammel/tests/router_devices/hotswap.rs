@@ -30,8 +30,8 @@ fn config(path: &Path, method: &str, swap: usize) -> String {
     )
 }
 
-/// Sends frames, no more at once than the queue holds, until it is `enough`, and checks each that comes; says in `came` how
-/// many, and at the end how many there were.
+/// Sends frames, no more at once than the queue holds, until it is `enough`, and checks each that
+/// comes; says in `came` how many, and at the end how many there were.
 fn pass(net: &Net, came: &AtomicUsize, enough: &AtomicBool) -> usize {
     let mut pool = Pool::new(4096, 4096);
     let (mut from, mut to) = (open(&net.left, "a"), open(&net.right, "b"));
@@ -84,7 +84,8 @@ fn nothing_is_lost(method: &str) {
     let mut longest_ns = 0;
     let frames = std::thread::scope(|scope| {
         let passing = scope.spawn(|| pass(&net, &came, &enough));
-        // Packets are on their way at each replacement, for they are sent until it is enough. Ends early if the other does.
+        // Packets are on their way at each replacement, for they are sent until it is enough. Ends
+        // early if the other does.
         let wait = || {
             let seen = came.load(Ordering::Relaxed);
             while came.load(Ordering::Relaxed) < seen + BETWEEN && !passing.is_finished() {
@@ -154,7 +155,8 @@ fn a_wrong_configuration_is_refused_with_all_its_errors_and_changes_nothing() {
             vec!["Paint@2", "Paint@5"],
         ),
         (
-            "FromDevice(nowhere0, METHOD afpacket) -> Discard; FromDevice(nowhere1, METHOD afpacket) -> Discard;",
+            "FromDevice(nowhere0, METHOD afpacket) -> Discard; FromDevice(nowhere1, METHOD \
+             afpacket) -> Discard;",
             // As with Click, the first that cannot be had ends the attempt.
             vec!["no network interface `nowhere0`", "ip link show"],
         ),

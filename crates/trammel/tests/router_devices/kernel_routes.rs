@@ -1,4 +1,5 @@
-//! The table that `FollowKernelRoutes` keeps decides as the kernel does, whatever happens to routes and links.
+//! The table that `FollowKernelRoutes` keeps decides as the kernel does, whatever happens to routes
+//! and links.
 
 use crate::rig::{Control, Router, has, or_skip};
 use std::time::{Duration, Instant};
@@ -55,7 +56,8 @@ impl Rig {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// What the kernel does with packets to an address, in the words of the table's handler `lookup`.
+    /// What the kernel does with packets to an address, in the words of the table's handler
+    /// `lookup`.
     fn wanted(&self, address: &str) -> String {
         let Ok(text) = self.ip(&format!("route get {address}")) else {
             return "none".to_owned();
@@ -80,7 +82,8 @@ impl Rig {
         }
     }
 
-    /// Whether the router's answer is one of the ways that the kernel shares packets to an address among.
+    /// Whether the router's answer is one of the ways that the kernel shares packets to an address
+    /// among.
     fn is_shared(&self, address: &str, answer: &str) -> bool {
         let text = self.ip(&format!("route get fibmatch {address}"));
         let text = text.unwrap_or_default();

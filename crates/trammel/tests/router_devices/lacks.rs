@@ -3,8 +3,8 @@
 use crate::rig::{TRAMMEL, ends, said};
 use std::process::Command;
 
-/// That the configuration is refused for something the machine lacks, and says `texts`, in one line that also
-/// says what to try.
+/// That the configuration is refused for something the machine lacks, and says `texts`, in one line
+/// that also says what to try.
 fn lacks(output: (Option<i32>, String), texts: &[&str]) {
     let (code, said) = output;
     assert_eq!(code, Some(3), "{said}");
@@ -39,7 +39,8 @@ fn rights() {
         println!("skipped: only root can give up rights");
         return;
     }
-    // Another user could not reach a binary in a folder of root's; without capabilities it is the same.
+    // Another user could not reach a binary in a folder of root's; without capabilities it is the
+    // same.
     let without = |config: &str| {
         let output = Command::new("setpriv")
             .args([
@@ -102,7 +103,8 @@ fn without_root_all_methods_but_af_xdp_work_in_namespaces_of_ones_own() {
         format!("Idle -> ToDevice({file}, METHOD pcap)"),
     ] {
         let script = format!(
-            "ip link set lo up; exec {TRAMMEL} router -e '{config}; Script(print \"it runs\", stop)'"
+            "ip link set lo up; exec {TRAMMEL} router -e '{config}; Script(print \"it runs\", \
+             stop)'"
         );
         let Some((code, said)) = unshared(&script) else {
             return;

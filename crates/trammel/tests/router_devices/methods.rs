@@ -13,8 +13,8 @@ use trammel_packet::timestamp::Timestamp;
 /// Forwards both ways by `method`.
 fn bridge(method: &str) -> String {
     format!(
-        "FromDevice(in, true, METHOD {method}) -> q :: Queue(4000) -> ToDevice(out, METHOD {method}); \
-         FromDevice(out, true, METHOD {method}) -> ToDevice(in, METHOD {method});"
+        "FromDevice(in, true, METHOD {method}) -> q :: Queue(4000) -> ToDevice(out, METHOD \
+         {method}); FromDevice(out, true, METHOD {method}) -> ToDevice(in, METHOD {method});"
     )
 }
 
@@ -96,8 +96,9 @@ fn frames_pass_from_thread_to_thread() {
     for method in ["afpacket", "afxdp"] {
         let config = format!(
             "StaticThreadSched(fi 0, ti 0, fo 1, to 1); \
-             fi :: FromDevice(in, true, METHOD {method}) -> Queue(4000) -> to :: ToDevice(out, METHOD {method}); \
-             fo :: FromDevice(out, true, METHOD {method}) -> Queue(4000) -> ti :: ToDevice(in, METHOD {method});"
+             fi :: FromDevice(in, true, METHOD {method}) -> Queue(4000) -> to :: ToDevice(out, \
+             METHOD {method}); fo :: FromDevice(out, true, METHOD {method}) -> Queue(4000) -> ti \
+             :: ToDevice(in, METHOD {method});"
         );
         loses_nothing(&config, &["-j", "2"]);
     }
@@ -105,8 +106,8 @@ fn frames_pass_from_thread_to_thread() {
 
 #[test]
 fn frames_pass_a_wire_in_memory() {
-    let config = "InfiniteSource(LIMIT 100000, LENGTH 77, BURST 32, STOP false) -> q :: FullNoteQueue(2000) \
-         -> ToDevice(w.0, METHOD ring); \
+    let config = "InfiniteSource(LIMIT 100000, LENGTH 77, BURST 32, STOP false) -> q :: \
+                  FullNoteQueue(2000) -> ToDevice(w.0, METHOD ring); \
          FromDevice(w.1, METHOD ring) -> l :: CheckLength(76) -> wrong :: Counter -> Discard; \
          l[1] -> c :: Counter -> Discard; \
          Script(label again, wait 1ms, goto again $(lt $(c.count) 100000), stop);";
@@ -131,8 +132,8 @@ fn a_capture_file_is_read_and_written_as_a_device() {
     }
     writer.finish().expect("written");
     let config = format!(
-        "FromDevice({from}, METHOD pcap) -> Queue(1000) -> c :: Counter -> ToDevice({to}, METHOD pcap); \
-             Script(label again, wait 1ms, goto again $(lt $(c.count) 1000), stop);"
+        "FromDevice({from}, METHOD pcap) -> Queue(1000) -> c :: Counter -> ToDevice({to}, METHOD \
+         pcap); Script(label again, wait 1ms, goto again $(lt $(c.count) 1000), stop);"
     );
     let (code, said) = ends(None, &["-e", &config]);
     assert_eq!(code, Some(0), "{said}");

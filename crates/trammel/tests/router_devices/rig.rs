@@ -40,7 +40,8 @@ pub(crate) struct Router {
 }
 
 impl Router {
-    /// Runs `config` in a namespace; returns once it runs. Nothing where it refuses for lack of a right.
+    /// Runs `config` in a namespace; returns once it runs. Nothing where it refuses for lack of a
+    /// right.
     pub(crate) fn run(namespace: &Namespace, config: &str) -> Option<Router> {
         Router::with(namespace, config, &[])
     }
@@ -102,7 +103,8 @@ impl Net {
         Some(net)
     }
 
-    /// The same; checksums are left out, and packets of one connection stay together, as usual on such wires.
+    /// The same; checksums are left out, and packets of one connection stay together, as usual on
+    /// such wires.
     pub(crate) fn with_offloads() -> Option<Net> {
         let net = Net {
             left: or_skip(Namespace::new())?,

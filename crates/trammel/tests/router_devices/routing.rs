@@ -8,8 +8,8 @@ use trammel_io::netns::Namespace;
 /// Bytes of a transfer: some thousands of full packets.
 const TRANSFER: usize = 8 << 20;
 
-/// An IP router with ARP between `in` (10.1.0.1) and `out` (10.2.0.1); `table` makes `rt`, whose outputs are
-/// the two networks and this router itself.
+/// An IP router with ARP between `in` (10.1.0.1) and `out` (10.2.0.1); `table` makes `rt`, whose
+/// outputs are the two networks and this router itself.
 fn router(net: &Net, method: &str, table: &str) -> String {
     let [mac0, mac1] = net.middle_macs();
     let mut config = format!("{table}\nipv4 :: Strip(14); ipv4 -> CheckIPHeader -> rt;\n");
@@ -22,7 +22,8 @@ fn router(net: &Net, method: &str, table: &str) -> String {
              -> c{n} :: Classifier(12/0806 20/0001, 12/0806 20/0002, 12/0800, -);
              c{n}[0] -> ARPResponder({address} {mac}) -> q{n}; c{n}[1] -> [1]arp{n};
              c{n}[2] -> Paint({paint}) -> ipv4; c{n}[3] -> Discard;
-             rt[{n}] -> DropBroadcasts -> ttl{n} :: DecIPTTL -> fr{n} :: IPFragmenter(1500) -> [0]arp{n};
+             rt[{n}] -> DropBroadcasts -> ttl{n} :: DecIPTTL -> fr{n} :: IPFragmenter(1500) -> \
+[0]arp{n};
              ttl{n}[1] -> ICMPError({address}, timeexceeded) -> rt;
              fr{n}[1] -> ICMPError({address}, unreachable, needfrag) -> rt;\n",
             paint = n + 1,
@@ -131,8 +132,8 @@ fn super_packets_are_cut_by_a_device_that_cannot_carry_them() {
     // Into a wire in memory, which carries frames of a wire.
     let config = config.replace(
         "ToDevice(out, METHOD afpacket, OFFLOAD carry)",
-        "ToDevice(w.0, METHOD ring); FromDevice(w.1, METHOD ring) -> long :: CheckLength(1514) -> out_q :: Queue(4000) \
-         -> ToDevice(out, METHOD afpacket); long[1] -> Print(LONG) -> Discard",
+        "ToDevice(w.0, METHOD ring); FromDevice(w.1, METHOD ring) -> long :: CheckLength(1514) -> \
+         out_q :: Queue(4000) -> ToDevice(out, METHOD afpacket); long[1] -> Print(LONG) -> Discard",
     );
     let Some(_router) = Router::run(&net.middle, &config) else {
         return;
@@ -168,7 +169,8 @@ fn a_packet_whose_hops_are_used_up_is_answered() {
 struct Tables(Router);
 
 impl Tables {
-    /// Waits until what is printed, a table, then `--`, then neighbours, then `==`, is as `wanted` says.
+    /// Waits until what is printed, a table, then `--`, then neighbours, then `==`, is as `wanted`
+    /// says.
     fn until(&mut self, what: &str, wanted: impl Fn(&[String]) -> bool) {
         let mut lines: Vec<String> = Vec::new();
         loop {

@@ -23,7 +23,8 @@ fn a_raw_socket_answers_pings_of_an_address_that_nobody_has() {
     right
         .set_sysctl("ipv4/icmp_echo_ignore_all", "1")
         .expect("a switch");
-    let config = "RawSocket(ICMP) -> IPClassifier(icmp type echo) -> ICMPPingResponder -> Queue -> RawSocket(ICMP);";
+    let config = "RawSocket(ICMP) -> IPClassifier(icmp type echo) -> ICMPPingResponder -> Queue -> \
+                  RawSocket(ICMP);";
     let Some(_router) = Router::run(&right, config) else {
         return;
     };
@@ -40,7 +41,8 @@ fn a_server_takes_whom_allow_has_and_of_the_others_whom_deny_has_not() {
     let config = "allow :: RadixIPLookup(127.0.0.2/32 0); deny :: RadixIPLookup(127.0.0.0/29 0); \
          Idle -> allow -> Discard; Idle -> deny -> Discard; \
          Socket(UDP, 127.0.0.1, 7777, ALLOW allow, DENY deny) -> c :: Counter -> Discard; \
-         Script(label again, wait 1ms, goto again $(lt $(c.count) 2), print $(c.byte_count), stop);";
+         Script(label again, wait 1ms, goto again $(lt $(c.count) 2), print $(c.byte_count), \
+         stop);";
     let Some(mut router) = Router::run(&middle, config) else {
         return;
     };
@@ -61,8 +63,9 @@ fn to_socket_speaks_to_from_socket() {
         return;
     };
     let config = "FromSocket(UDP, 127.0.0.1, 7777) -> c :: Counter -> Discard; \
-         InfiniteSource(LIMIT 10, LENGTH 100, STOP false) -> Queue -> ToSocket(UDP, 127.0.0.1, 7777); \
-         Script(label again, wait 1ms, goto again $(lt $(c.count) 10), print $(c.byte_count), stop);";
+         InfiniteSource(LIMIT 10, LENGTH 100, STOP false) -> Queue -> ToSocket(UDP, 127.0.0.1, \
+         7777); Script(label again, wait 1ms, goto again $(lt $(c.count) 10), print \
+         $(c.byte_count), stop);";
     let Some(mut router) = Router::run(&middle, config) else {
         return;
     };

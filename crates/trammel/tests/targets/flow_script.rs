@@ -1,4 +1,5 @@
-//! A script of flows is lines of words or refused with its places; a word is quoted so that it is read back as it is.
+//! A script of flows is lines of words or refused with its places; a word is quoted so that it is
+//! read back as it is.
 
 use trammel::streams::script::{MOST_LINES, lines, quoted, words};
 

@@ -32,7 +32,8 @@ pub(super) struct Planned {
     pub(super) stream: Stream,
 }
 
-/// The flow that `words` tell, which goes to `to` unless they name another receiver, and is the one at `place` from 0.
+/// The flow that `words` tell, which goes to `to` unless they name another receiver, and is the one
+/// at `place` from 0.
 pub(super) fn planned(words: &str, to: Option<&str>, place: usize) -> Result<Planned, String> {
     let words = script::words(words)?;
     let words = Words::try_parse_from(words).map_err(|error| short(&error))?;
@@ -97,7 +98,8 @@ pub(super) fn read(args: &Args) -> anyhow::Result<Vec<Planned>> {
     Ok(flows)
 }
 
-/// A batch for each receiver, in the order in which they are named first; `job` is how one is sent to.
+/// A batch for each receiver, in the order in which they are named first; `job` is how one is sent
+/// to.
 pub(super) fn batches(
     flows: Vec<Planned>,
     job: &dyn Fn(&str) -> anyhow::Result<Job>,

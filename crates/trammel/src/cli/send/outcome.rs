@@ -34,7 +34,8 @@ pub(super) fn shown(outcome: &Outcome, json: bool) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The exit code of what became of flows. A log that could not be kept is an output that is not there.
+/// The exit code of what became of flows. A log that could not be kept is an output that is not
+/// there.
 pub(in crate::cli) fn code(outcome: &Outcome, is_interrupted: bool) -> u8 {
     if is_interrupted {
         INTERRUPTED

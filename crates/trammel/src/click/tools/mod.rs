@@ -1,7 +1,7 @@
 //! The programs that stand beside `click`, by name.
 //!
-//! Each reads a configuration as Click's tools do — any name may be a class —, changes or prints it, and
-//! keeps the other members of an archive.
+//! Each reads a configuration as Click's tools do — any name may be a class —, changes or prints
+//! it, and keeps the other members of an archive.
 
 mod align;
 mod buildtool;

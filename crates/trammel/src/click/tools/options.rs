@@ -98,14 +98,16 @@ impl Tool {
         self.options.iter().copied().flatten().chain(ALWAYS)
     }
 
-    /// Reads the command line of the process; `None` where a message was asked for, which was printed.
+    /// Reads the command line of the process; `None` where a message was asked for, which was
+    /// printed.
     pub(super) fn given(&self) -> Result<Option<Given>, Failed> {
         let words = std::env::args_os().skip(1);
         let words: Vec<String> = words.map(|w| w.to_string_lossy().into_owned()).collect();
         let given = self.read(&words).map_err(|why| {
             let name = self.name;
             trammel_ground::say(&format!(
-                "{name}: {why}\nUsage: {name} [OPTION]... [ROUTERFILE]\nTry '{name} --help' for more information."
+                "{name}: {why}\nUsage: {name} [OPTION]... [ROUTERFILE]\n\
+                 Try '{name} --help' for more information."
             ));
             Failed
         })?;

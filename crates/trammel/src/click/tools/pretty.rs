@@ -54,7 +54,12 @@ fn escaped(text: &str) -> String {
 fn page(source: &Source, flat: &Flat, docs: Option<&str>) -> String {
     let title = escaped(&source.name);
     let mut out = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\n<style>body{{font-family:sans-serif}}td,th{{text-align:left;vertical-align:top;padding:2px 12px 2px 0}}pre{{background:#f4f4f4;padding:8px;overflow:auto}}</style></head>\n<body><h1>{title}</h1>\n<pre>{}</pre>\n<table><tr><th>element</th><th>class</th><th>inputs</th><th>outputs</th></tr>\n",
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\n\
+         <style>body{{font-family:sans-serif}}\
+         td,th{{text-align:left;vertical-align:top;padding:2px 12px 2px 0}}\
+         pre{{background:#f4f4f4;padding:8px;overflow:auto}}</style></head>\n\
+         <body><h1>{title}</h1>\n<pre>{}</pre>\n\
+         <table><tr><th>element</th><th>class</th><th>inputs</th><th>outputs</th></tr>\n",
         escaped(&source.text)
     );
     let ends = |at: usize, is_input: bool| {
@@ -91,7 +96,8 @@ fn page(source: &Source, flat: &Flat, docs: Option<&str>) -> String {
         let (inputs, outputs) = (ends(at, true), ends(at, false));
         writeln!(
             out,
-            "<tr id=\"e{at}\"><td>{name}</td><td>{class}</td><td>{inputs}</td><td>{outputs}</td></tr>"
+            "<tr \
+             id=\"e{at}\"><td>{name}</td><td>{class}</td><td>{inputs}</td><td>{outputs}</td></tr>"
         )
         .expect("a string grows");
     }
