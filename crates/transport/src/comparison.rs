@@ -1,8 +1,10 @@
 //! `comparison`: every metric that two sources know, side by side with its errors.
 //!
-//! The errors are relative to the published number; where nothing is published, to what the real kernel does; where that is not known either, to
-//! the simulated number. Where the kernel runs another law than the simulator (`kernel_variant`), their numbers stand side by side and neither is the
-//! other's error. With a warm-up, models are compared with what came after it, since they describe the steady state.
+//! The errors are relative to the published number; where nothing is published, to what the real
+//! kernel does; where that is not known either, to the simulated number. Where the kernel runs
+//! another law than the simulator (`kernel_variant`), their numbers stand side by side and neither
+//! is the other's error. With a warm-up, models are compared with what came after it, since they
+//! describe the steady state.
 
 use super::workloads;
 use std::collections::BTreeMap;
@@ -220,7 +222,8 @@ mod tests {
     use trammel_scenario::flow::Flow;
     use trammel_scenario::model::Scenario;
 
-    /// The numbers of column `name` where `flow` has 20 Mbit/s in the simulator and 10 in the kernel.
+    /// The numbers of column `name` where `flow` has 20 Mbit/s in the simulator and 10 in the
+    /// kernel.
     fn numbers(flow: Flow, name: &str) -> Vec<f64> {
         let file = File::of(Scenario::dumbbell().flow(flow.name("flow"))).unwrap();
         let columns = ["engine", "point", "entity", "metric", "unit"];

@@ -1,4 +1,5 @@
-//! The program that is the first process of guests, and whether guests run on this machine: found and tried before anything is measured.
+//! The program that is the first process of guests, and whether guests run on this machine: found
+//! and tried before anything is measured.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,8 @@ pub fn machine(built: &Built) -> anyhow::Result<Machine> {
     Machine::new(&built.kernel, &program()?).map_err(unable)
 }
 
-/// Boots a guest of `machine`, unless one has booted before, so that a machine on which none runs is told once and before the work.
+/// Boots a guest of `machine`, unless one has booted before, so that a machine on which none runs
+/// is told once and before the work.
 pub fn try_boot(machine: &Machine, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::Result<()> {
     let booted = || BOOTED.lock().unwrap_or_else(PoisonError::into_inner);
     if booted().contains(machine.kernel()) {
@@ -34,7 +36,8 @@ pub fn try_boot(machine: &Machine, interrupted: &(dyn Fn() -> bool + Sync)) -> a
     Ok(())
 }
 
-/// An error of a guest; where the machine is to blame, it ends a command with its own exit code, and says the way out.
+/// An error of a guest; where the machine is to blame, it ends a command with its own exit code,
+/// and says the way out.
 pub fn unable(error: Error) -> anyhow::Error {
     match error {
         Error::Unable { cause, .. } => {
@@ -51,7 +54,8 @@ pub fn unable(error: Error) -> anyhow::Error {
     }
 }
 
-/// Where the program of guests is: where the user says, beside this program, or in a folder of `PATH`.
+/// Where the program of guests is: where the user says, beside this program, or in a folder of
+/// `PATH`.
 fn program() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe()?;
     let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
@@ -80,11 +84,14 @@ fn find(named: Option<&Path>, own: &Path, path: &std::ffi::OsStr) -> anyhow::Res
         .find(|program| program.is_file());
     found.ok_or_else(|| {
         let what = format!(
-            "`{GUEST}` is missing, the program that runs in guests: it is neither beside `{}` nor in a folder of PATH",
+            "`{GUEST}` is missing, the program that runs in guests: it is neither beside `{}` nor \
+             in a folder of PATH",
             own.display()
         );
         let mend = format!(
-            "it comes with `trammel`; a program of your own that uses Trammel as a library needs it too: `cargo install --path crates/trammel` puts it into PATH, or let {VARIABLE} name it"
+            "it comes with `trammel`; a program of your own that uses Trammel as a library needs \
+             it too: `cargo install --path crates/trammel` puts it into PATH, or let {VARIABLE} \
+             name it"
         );
         Lacks::error(&what, &mend)
     })

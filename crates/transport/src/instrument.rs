@@ -1,4 +1,5 @@
-//! What engine `measure` takes to measure flows: the real kernel in virtual time, of each source that the points of a file name; or the host's own.
+//! What engine `measure` takes to measure flows: the real kernel in virtual time, of each source
+//! that the points of a file name; or the host's own.
 
 use super::refusals::{is_of_host, refusals};
 use super::run_options::{RunOptions, run_key};
@@ -48,7 +49,8 @@ pub(crate) struct Ready {
     facts: Vec<(String, String)>,
 }
 
-/// The kernels that the file's points are measured with; nothing where they are not, or where one is missing, which is noted.
+/// The kernels that the file's points are measured with; nothing where they are not, or where one
+/// is missing, which is noted.
 pub(super) fn instrument(
     file: &File,
     options: &RunOptions,

@@ -1,6 +1,8 @@
-//! Which flows a window, a buffer or a clamp limits, rather than the network: what a reader must know before a number is a result.
+//! Which flows a window, a buffer or a clamp limits, rather than the network: what a reader must
+//! know before a number is a result.
 //!
-//! How often a sender stood at such a bound is known of the simulator's flows: at a grid of instants, what kept it from sending more.
+//! How often a sender stood at such a bound is known of the simulator's flows: at a grid of
+//! instants, what kept it from sending more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use trammel_scenario::File;
@@ -126,7 +128,8 @@ pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
                 " to".to_owned()
             };
             Some(format!(
-                "{subject} limits `{flow}`{at} {} of {} Mbit/s ({} of the time): a larger one shows what the path allows",
+                "{subject} limits `{flow}`{at} {} of {} Mbit/s ({} of the time): a larger one \
+                 shows what the path allows",
                 format_float(worst.goodput, 3),
                 format_float(worst.most, 3),
                 percent(worst.part)

@@ -1,4 +1,5 @@
-//! Engine `measure` with the host's own TCP: the same job as a guest's, done by a process of this host over an emulated path.
+//! Engine `measure` with the host's own TCP: the same job as a guest's, done by a process of this
+//! host over an emulated path.
 
 use super::job_of::{ScenarioJob, job_of};
 use super::measure;
@@ -91,7 +92,8 @@ impl Host {
                     available.split_whitespace().collect::<Vec<_>>().join(", ")
                 );
                 let mend = format!(
-                    "measure with `kernel = \"linux\"`, which has all, or load it as root: `modprobe tcp_{missing}`"
+                    "measure with `kernel = \"linux\"`, which has all, or load it as root: \
+                     `modprobe tcp_{missing}`"
                 );
                 return Err(Lacks::error(&what, &mend));
             }
@@ -181,14 +183,16 @@ impl Host {
             .fold(0.0, f64::max);
         if worst > MOST_LOAD {
             warnings.push(format!(
-                "this host's processors were {:.0} % busy during the measurement: the numbers may show the load rather than the path; measure again when it is idle",
+                "this host's processors were {:.0} % busy during the measurement: the numbers may \
+                 show the load rather than the path; measure again when it is idle",
                 worst * 100.0
             ));
         }
         let missed: u64 = loads.iter().map(|(_, missed)| missed).sum();
         if missed > 0 {
             warnings.push(format!(
-                "the emulated path lost {missed} packets because this host was too slow: the numbers are not those of the path; use a lower rate, or `kernel = \"linux\"`"
+                "the emulated path lost {missed} packets because this host was too slow: the \
+                 numbers are not those of the path; use a lower rate, or `kernel = \"linux\"`"
             ));
         }
         warnings

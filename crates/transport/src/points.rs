@@ -1,8 +1,10 @@
-//! Every point and repeat of a file, by every engine, over the cores: what `run`, papers and tests call.
+//! Every point and repeat of a file, by every engine, over the cores: what `run`, papers and tests
+//! call.
 //!
-//! Nothing here touches the file system but to find the kernel that measures. Rows come in the order of points and repeats whatever the number
-//! of threads; a run that fails or panics is reported and leaves the others alone; after an interrupt the
-//! runs at hand are finished and the rest is left out.
+//! Nothing here touches the file system but to find the kernel that measures. Rows come in the
+//! order of points and repeats whatever the number of threads; a run that fails or panics is
+//! reported and leaves the others alone; after an interrupt the runs at hand are finished and the
+//! rest is left out.
 
 use super::comparison::comparison;
 use super::harm;
@@ -167,8 +169,8 @@ impl Job<'_> {
     }
 }
 
-/// The seconds that a run takes, about: what the clock says where it goes by the clock, else by the packets that the
-/// narrowest line carries.
+/// The seconds that a run takes, about: what the clock says where it goes by the clock, else by the
+/// packets that the narrowest line carries.
 pub fn work(scenario: &Scenario, label: Label) -> f64 {
     const PACKET_BITS: f64 = 12_000.0;
     // Of one core; a guest has to boot.
@@ -407,7 +409,8 @@ fn add_harm(
     run.flows = harm::with_harm(&run.flows, &goodputs);
 }
 
-/// Does `work` in a pool of `threads` threads; where there are none, as in WebAssembly, on the caller's own.
+/// Does `work` in a pool of `threads` threads; where there are none, as in WebAssembly, on the
+/// caller's own.
 fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
     if cfg!(target_family = "wasm") {
         return Ok(work());

@@ -1,5 +1,6 @@
-//! What an engine refuses of a scenario. Files are asked when they are read, so that `trammel check` knows all that `trammel run` would refuse; scenarios
-//! that were built from Rust, when they are run.
+//! What an engine refuses of a scenario. Files are asked when they are read, so that
+//! `trammel check` knows all that `trammel run` would refuse; scenarios that were built from Rust,
+//! when they are run.
 
 use trammel_scenario::Reading;
 use trammel_scenario::check::Fault;
@@ -7,7 +8,8 @@ use trammel_scenario::check::Fault;
 use trammel_scenario::model::Kernel;
 use trammel_scenario::model::{Engine, Scenario};
 
-/// Reads a file for `engines`, or where none are given, for its own; what they refuse of it is a fault.
+/// Reads a file for `engines`, or where none are given, for its own; what they refuse of it is a
+/// fault.
 pub fn reading(engines: &[Engine]) -> Reading<'_> {
     Reading {
         engines,

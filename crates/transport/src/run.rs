@@ -185,7 +185,8 @@ impl Outcome for Carried<'_> {
     }
 }
 
-/// `table` for a person's eyes: with no more digits than anybody reads. The files and `--json` have all.
+/// `table` for a person's eyes: with no more digits than anybody reads. The files and `--json` have
+/// all.
 fn rounded(table: &Table) -> Table {
     const DIGITS: usize = 4;
     let mut rounded = Table::new(table.name(), table.columns().to_vec());

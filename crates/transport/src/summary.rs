@@ -1,6 +1,7 @@
 //! `summary`: every metric of every entity at every point, over the repeats: mean and interval.
 //!
-//! An interval lies where the metric can, and `ci_method` says how it was made (`trammel_stats::interval`).
+//! An interval lies where the metric can, and `ci_method` says how it was made
+//! (`trammel_stats::interval`).
 
 use super::point_run::PointRun;
 use super::possible::Possible;
@@ -173,8 +174,8 @@ fn is_metric(column: &Column) -> bool {
     matches!(column.cell_type, Float | Int) && !KEYS.contains(&column.name.as_str())
 }
 
-/// The numbers of each entity and metric over the runs, a table each, in the order of rows and columns; `name` is what the
-/// entity of a row is called.
+/// The numbers of each entity and metric over the runs, a table each, in the order of rows and
+/// columns; `name` is what the entity of a row is called.
 pub fn moments<'a>(
     runs: impl Iterator<Item = &'a Table>,
     name: impl Fn(Row<'_>) -> String,

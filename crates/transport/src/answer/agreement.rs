@@ -1,4 +1,5 @@
-//! Whether the simulator does what the real kernel does: shares of flows, or goodput where there is one flow.
+//! Whether the simulator does what the real kernel does: shares of flows, or goodput where there is
+//! one flow.
 
 use super::finding::{Finding, Used};
 use super::numbers::{Number, Numbers};
@@ -69,7 +70,8 @@ pub(super) fn find(file: &File, numbers: &Numbers) -> Option<Finding> {
         )
     } else {
         format!(
-            "Over {} points the simulator is at most {said_off} from {who}: `{}` at `{}`, {} against {}.",
+            "Over {} points the simulator is at most {said_off} from {who}: `{}` at `{}`, {} \
+             against {}.",
             file.points.len(),
             worst.flow,
             worst.point.id,

@@ -94,7 +94,8 @@ pub(super) fn varying(file: &File) -> Vec<usize> {
     (0..swept.len()).filter(varies).collect()
 }
 
-/// Of these, names of what may be compared over one path: variants, stacks, disciplines, kernels. All else is another path.
+/// Of these, names of what may be compared over one path: variants, stacks, disciplines, kernels.
+/// All else is another path.
 pub(super) fn names(file: &File) -> Vec<usize> {
     let is_name = |at: &usize| {
         let swept = |point: &Point| point.swept[*at].clone();

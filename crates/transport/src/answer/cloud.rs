@@ -1,7 +1,7 @@
 //! Goodput against queueing delay, one mark a point of a sweep: colour and shape say which.
 //!
-//! What is swept by name has the colours; the swept number, or a second name, has the shapes where it has few values. So a mark says
-//! both. Engines after the first have outlines.
+//! What is swept by name has the colours; the swept number, or a second name, has the shapes where
+//! it has few values. So a mark says both. Engines after the first have outlines.
 
 use super::axis::{Sweep, placing, value};
 use super::numbers::Numbers;

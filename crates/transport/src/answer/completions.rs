@@ -1,4 +1,5 @@
-//! How workloads fared: the distribution of slowdowns, a plot for each workload, a curve for each point.
+//! How workloads fared: the distribution of slowdowns, a plot for each workload, a curve for each
+//! point.
 
 use super::axis::values;
 use super::shown::shown_points;
@@ -37,8 +38,8 @@ pub(super) fn section(file: &File, outcome: &Outcome) -> Option<Section> {
     if figures.is_empty() {
         return None;
     }
-    let text = "A flow's slowdown is its completion time over that of an empty network without slow start. \
-                Flows that began after the warm-up of the first repeat are shown.";
+    let text = "A flow's slowdown is its completion time over that of an empty network without \
+                slow start. Flows that began after the warm-up of the first repeat are shown.";
     Some(Section {
         heading: "Short flows".to_owned(),
         text: text.to_owned(),

@@ -1,4 +1,5 @@
-//! What a rule has found: the number, the sentence, and the numbers of the summary that it rests on.
+//! What a rule has found: the number, the sentence, and the numbers of the summary that it rests
+//! on.
 
 use super::numbers::Numbers;
 use super::words::Kind;
@@ -48,7 +49,8 @@ impl Finding {
         self
     }
 
-    /// What the simulator says to the same, and how far off it is: for the end of a sentence about what was measured.
+    /// What the simulator says to the same, and how far off it is: for the end of a sentence about
+    /// what was measured.
     pub(super) fn beside(&self, numbers: &Numbers, simulated: Option<&Finding>) -> String {
         let theirs = numbers.by(Label::Simulated);
         let errors = self.used.iter().filter_map(|used| {

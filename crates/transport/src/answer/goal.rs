@@ -1,12 +1,13 @@
-//! What the first sentence of a report must answer: what the file asks for, else what its shape suggests.
+//! What the first sentence of a report must answer: what the file asks for, else what its shape
+//! suggests.
 
 use super::axis::{Shape, names};
 use trammel_scenario::File;
 use trammel_scenario::model::{Goal, Scenario};
 use trammel_scenario::topology::Topology;
 
-/// The goals to try, the one that is wanted first. A goal that the file asks for is tried alone: where no rule answers it, there is no
-/// first sentence.
+/// The goals to try, the one that is wanted first. A goal that the file asks for is tried alone:
+/// where no rule answers it, there is no first sentence.
 pub(super) fn goals(file: &File, shape: &Shape) -> Vec<Goal> {
     let scenario = &file.points[0].scenario;
     if let Some(asked) = scenario.answer {

@@ -1,7 +1,8 @@
 //! The answer in one sentence with its number, and the key figures below it.
 //!
-//! The sentence answers what the file asks for (`answer = "…"`), else what its shape suggests. What was measured comes first, and
-//! what the simulator says to it beside. Where no rule fits, there is no sentence rather than one that answers something else.
+//! The sentence answers what the file asks for (`answer = "…"`), else what its shape suggests. What
+//! was measured comes first, and what the simulator says to it beside. Where no rule fits, there is
+//! no sentence rather than one that answers something else.
 
 use super::axis::{Shape, names};
 use super::finding::{Finding, Metric};
@@ -42,7 +43,8 @@ pub(super) fn answer(file: &File, outcome: &Outcome, numbers: &Numbers, shape: &
     preliminary(answer, outcome)
 }
 
-/// Says that a part was not run: whoever reads the sentence alone must not take a part for the whole.
+/// Says that a part was not run: whoever reads the sentence alone must not take a part for the
+/// whole.
 fn preliminary(mut answer: Answer, outcome: &Outcome) -> Answer {
     let (all, made) = outcome.runs;
     if made >= all {

@@ -1,7 +1,8 @@
 //! The report of a file: question, answer with its number, comparison, plots, tables, provenance.
 //!
-//! What is plotted follows the shape of the file: a matrix of variants is a heat map, a swept number an axis,
-//! swept names a plot of goodput against delay, and a few points are shown over time.
+//! What is plotted follows the shape of the file: a matrix of variants is a heat map, a swept
+//! number an axis, swept names a plot of goodput against delay, and a few points are shown over
+//! time.
 
 mod agreement;
 mod along;

@@ -1,4 +1,5 @@
-//! A sweep of names alone: each name a row, each engine a mark, for the metric that is asked for and for goodput and delay.
+//! A sweep of names alone: each name a row, each engine a mark, for the metric that is asked for
+//! and for goodput and delay.
 
 use super::axis::Sweep;
 use super::numbers::{Number, Numbers};

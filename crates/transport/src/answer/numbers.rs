@@ -9,7 +9,8 @@ use trammel_core::time::Time;
 use trammel_scenario::File;
 use trammel_scenario::topology::Topology;
 
-/// The model that knows no congestion control: the link in equal parts. Flows are not to come out so; it is a yardstick.
+/// The model that knows no congestion control: the link in equal parts. Flows are not to come out
+/// so; it is a yardstick.
 pub(super) const EQUAL_PARTS: &str = "capacity";
 
 /// A mean over the repeats with its interval.
@@ -21,7 +22,8 @@ pub(super) struct Number {
 }
 
 impl Number {
-    /// Two numbers of which nobody knows how far repeats lie apart are told apart from this relative difference on.
+    /// Two numbers of which nobody knows how far repeats lie apart are told apart from this
+    /// relative difference on.
     const APART: f64 = 0.05;
     /// As many repeats without an interval are all the same: there is no chance in them.
     const SURE: u32 = trammel_stats::interval::LEAST_REPEATS as u32;

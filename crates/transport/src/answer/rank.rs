@@ -1,4 +1,5 @@
-//! Which of several swept names is best, within one path: points that differ in more than their names are never compared.
+//! Which of several swept names is best, within one path: points that differ in more than their
+//! names are never compared.
 
 use super::axis::{follows, names, value, varying};
 use super::finding::{Finding, Metric, Used};
@@ -12,7 +13,8 @@ use trammel_scenario::sweep::Point;
 const MOST_PATHS: usize = 4;
 /// Names that a sentence names one by one.
 const MOST_NAMES: usize = 3;
-/// Of a delay the best one is sought among those that use the link at least this much of what the best of them does.
+/// Of a delay the best one is sought among those that use the link at least this much of what the
+/// best of them does.
 const USES: f64 = 0.9;
 
 /// One of the names at one path.
@@ -60,7 +62,8 @@ fn range(kind: Kind, which: &[Candidate]) -> String {
     kind.range(low, high)
 }
 
-/// The best name by the first of `metrics` that tells names apart at some path; where none does, that the first tells none apart.
+/// The best name by the first of `metrics` that tells names apart at some path; where none does,
+/// that the first tells none apart.
 pub(super) fn find(file: &File, numbers: &Numbers, metrics: &[Metric]) -> Option<Finding> {
     let names = names(file);
     if names.is_empty() {
@@ -151,7 +154,8 @@ fn name_of(file: &File, point: &Point, names: &[usize]) -> String {
     all.join(", ")
 }
 
-/// The value of the name `at`, without the parameters behind it where the name alone tells it from the others.
+/// The value of the name `at`, without the parameters behind it where the name alone tells it from
+/// the others.
 fn short(file: &File, point: &Point, at: usize) -> String {
     let first = |whole: &str| {
         let mut words = whole.split([',', ' ']);

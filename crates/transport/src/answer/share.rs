@@ -1,5 +1,5 @@
-//! How flows divide what they share: who takes most in a matrix, how a share moves along a sweep, what a flow over several
-//! bottlenecks loses.
+//! How flows divide what they share: who takes most in a matrix, how a share moves along a sweep,
+//! what a flow over several bottlenecks loses.
 
 use super::axis::{Matrix, Shape, Sweep};
 use super::finding::{Finding, Used};
@@ -70,8 +70,8 @@ fn of_matrix(file: &File, numbers: &Numbers, matrix: &Matrix) -> Option<Finding>
         Finding::new(
             percent(most.1),
             format!(
-                "`{}` takes the most: {} of the goodput on average against the others. `{}` takes the least: {}. {fair} of \
-                 the {} variants{of_asked} average between 40 and 60 %.",
+                "`{}` takes the most: {} of the goodput on average against the others. `{}` takes \
+                 the least: {}. {fair} of the {} variants{of_asked} average between 40 and 60 %.",
                 most.0,
                 percent(most.1),
                 least.0,
@@ -159,7 +159,8 @@ fn starving(numbers: &Numbers, points: &[&Point], at: usize) -> Option<Finding> 
         let (least, most) = means.fold((1.0, 0.0), |(l, m): (f64, f64), s| (l.min(s), m.max(s)));
         let starved = points[place];
         let sentence = format!(
-            "`{}` gets less than a tenth of the goodput {} {words}. Along the sweep its share lies between {} and {}.",
+            "`{}` gets less than a tenth of the goodput {} {words}. Along the sweep its share lies \
+             between {} and {}.",
             starved.scenario.flows[flow].name,
             condition(starved, at),
             percent(least),
@@ -194,7 +195,8 @@ fn of_point(numbers: &Numbers, point: &Point) -> Option<Finding> {
         Finding::new(
             range.clone(),
             format!(
-                "No clear difference: of {} flows each takes {range} of the goodput.{fairness}{window}",
+                "No clear difference: of {} flows each takes {range} of the \
+                 goodput.{fairness}{window}",
                 flows.len()
             ),
         )
@@ -203,7 +205,8 @@ fn of_point(numbers: &Numbers, point: &Point) -> Option<Finding> {
         Finding::new(
             number,
             format!(
-                "Of the goodput of {} flows `{}` takes the most, {}, and `{}` the least, {}.{fairness}{window}",
+                "Of the goodput of {} flows `{}` takes the most, {}, and `{}` the least, \
+                 {}.{fairness}{window}",
                 flows.len(),
                 names.0,
                 percent(most.mean),
@@ -306,7 +309,8 @@ fn of_crossing(file: &File, numbers: &Numbers, hops: &[usize]) -> Option<Finding
         })
         .collect();
     let sentence = format!(
-        "`{name_of}`, over {most} bottlenecks, gets {} of what the flows over fewer get on average: {}.",
+        "`{name_of}`, over {most} bottlenecks, gets {} of what the flows over fewer get on \
+         average: {}.",
         Kind::Percent.range(low, high),
         said.join("; ")
     );

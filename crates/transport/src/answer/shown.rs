@@ -5,7 +5,8 @@ use trammel_scenario::File;
 
 /// Points that differ in names only, in one plot at most: there are as many colours.
 const MOST_OVERLAID: usize = 8;
-/// Alternatives at most, where there are more the first, the one in the middle and the last are taken.
+/// Alternatives at most, where there are more the first, the one in the middle and the last are
+/// taken.
 const MOST_ALTERNATIVES: usize = 3;
 /// Points that are shown one by one at most.
 const MOST_POINTS: usize = 12;
@@ -27,7 +28,8 @@ pub(crate) fn shown_points(file: &File) -> Vec<usize> {
     settings.flat_map(|setting| setting.points).collect()
 }
 
-/// The alternatives of a report: with one flow a point, points that differ only in names are in one of them.
+/// The alternatives of a report: with one flow a point, points that differ only in names are in one
+/// of them.
 pub(super) fn settings(file: &File) -> Vec<Setting> {
     let names = names(file);
     let mut others = varying(file);
@@ -82,7 +84,8 @@ mod tests {
 
     fn file(rest: &str) -> File {
         let text = format!(
-            "duration = '1 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\nqueue = {{ limit = '1 bdp' }}\n{rest}"
+            "duration = '1 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n\
+             queue = {{ limit = '1 bdp' }}\n{rest}"
         );
         File::parse("test.toml", &text, std::path::Path::new(".")).unwrap()
     }
@@ -104,7 +107,8 @@ mod tests {
     #[test]
     fn several_flows_have_a_plot_each_point() {
         let file = file(
-            "[[flow]]\nvariant = 'cubic'\n[[flow]]\nvariant = 'reno'\n[sweep]\n'path.queue.limit' = ['0.5 bdp', '1 bdp']",
+            "[[flow]]\nvariant = 'cubic'\n[[flow]]\nvariant = 'reno'\n[sweep]\n\
+             'path.queue.limit' = ['0.5 bdp', '1 bdp']",
         );
         let points: Vec<_> = settings(&file).into_iter().map(|one| one.points).collect();
         assert_eq!(points, [[0], [1]]);

@@ -169,7 +169,8 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
     let caption = if late {
         "After the warm-up. "
     } else {
-        "Shares and sums cover the whole run; a flow's own goodput covers the time in which it had data to send.  "
+        "Shares and sums cover the whole run; a flow's own goodput covers the time in which it had \
+         data to send.  "
     };
     let repeats = file
         .points

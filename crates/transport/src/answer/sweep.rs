@@ -1,6 +1,8 @@
-//! The plots of a sweep against the swept number: that of the metric that the file asks for comes first.
+//! The plots of a sweep against the swept number: that of the metric that the file asks for comes
+//! first.
 //!
-//! A colour is a flow, or a value of what is swept beside the number; a dash pattern is an engine or a model.
+//! A colour is a flow, or a value of what is swept beside the number; a dash pattern is an engine
+//! or a model.
 
 use super::axis::{Sweep, axis, named_alike, placing, value};
 use super::numbers::{EQUAL_PARTS, Number, Numbers};

@@ -38,7 +38,8 @@ pub(super) fn of_workload(file: &File, numbers: &Numbers, shape: &Shape) -> Opti
             Finding::new(
                 number,
                 format!(
-                    "99 % of the flows of `{workload}` take at most {} as long as on an empty network {}, {} {}{unclear}.",
+                    "99 % of the flows of `{workload}` take at most {} as long as on an empty \
+                     network {}, {} {}{unclear}.",
                     metric.kind.with_interval(from),
                     condition(first, at),
                     metric.kind.with_interval(to),
@@ -61,7 +62,8 @@ pub(super) fn of_workload(file: &File, numbers: &Numbers, shape: &Shape) -> Opti
         Finding::new(
             metric.kind.mean(slowdown),
             format!(
-                "99 % of the flows of `{workload}` take at most {} as long as on an empty network{median}.",
+                "99 % of the flows of `{workload}` take at most {} as long as on an empty \
+                 network{median}.",
                 metric.kind.with_interval(slowdown)
             ),
         )
@@ -69,7 +71,8 @@ pub(super) fn of_workload(file: &File, numbers: &Numbers, shape: &Shape) -> Opti
     )
 }
 
-/// What a workload that completes nothing, or nobody, gets through: its goodput and the use of the bottleneck.
+/// What a workload that completes nothing, or nobody, gets through: its goodput and the use of the
+/// bottleneck.
 pub(super) fn used(numbers: &Numbers, file: &File) -> Option<Finding> {
     let [point] = &file.points[..] else {
         return None;

@@ -113,7 +113,8 @@ pub(super) fn micros(us: f64) -> (String, &'static str) {
     }
 }
 
-/// The value of the swept parameter `at` as a phrase: `with a queue of 0.5 BDP`, `at 10 Mbit/s`, `with vegas`.
+/// The value of the swept parameter `at` as a phrase: `with a queue of 0.5 BDP`, `at 10 Mbit/s`,
+/// `with vegas`.
 pub(super) fn condition(point: &Point, at: usize) -> String {
     let said = placed(point, at);
     let mut parts = point.swept[at].key.split('.');

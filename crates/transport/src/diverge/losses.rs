@@ -1,4 +1,5 @@
-//! Which packets the kernel's path lost, by their numbers on a link, so that the simulator's path loses the same.
+//! Which packets the kernel's path lost, by their numbers on a link, so that the simulator's path
+//! loses the same.
 
 use super::events::Packet;
 use crate::job_of::ScenarioJob;
@@ -29,7 +30,8 @@ pub(super) struct Taps {
 }
 
 impl Taps {
-    /// Adds captures to `job`: of the sender of flow number `flow`, and around each link that loses packets at random.
+    /// Adds captures to `job`: of the sender of flow number `flow`, and around each link that loses
+    /// packets at random.
     pub(super) fn add(job: &mut ScenarioJob, flow: usize) -> Taps {
         let from = job.job.flows[flow].from;
         let wires = job.job.wires.iter();
@@ -84,7 +86,8 @@ fn at(answer: &Answer, place: (usize, usize)) -> &Captured {
         .expect("what was asked for was captured")
 }
 
-/// The packets that came to `before` and not to `behind`, by their numbers; the last ones may still be on their way.
+/// The packets that came to `before` and not to `behind`, by their numbers; the last ones may still
+/// be on their way.
 fn missing(before: &Captured, behind: &Captured) -> Vec<f64> {
     let incoming = |of: &Captured| {
         let frames = of.frames.iter().filter(|frame| !frame.is_outgoing);

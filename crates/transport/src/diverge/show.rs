@@ -17,7 +17,8 @@ const NAMES: [&str; 2] = ["simulator", "kernel"];
 pub fn text(compared: &Compared) -> String {
     let (flow, variant) = &compared.flow;
     let mut text = format!(
-        "flow `{flow}` (`{variant}`), simulator beside {}; differences up to {:.3} ms count as the same time\n",
+        "flow `{flow}` (`{variant}`), simulator beside {}; differences up to {:.3} ms count as the \
+         same time\n",
         compared.kernel,
         compared.tolerance.as_secs_f64() * 1e3
     );

@@ -93,7 +93,8 @@ impl Mechanisms {
         self.0.get(key).is_some_and(|one| one.is_found)
     }
 
-    /// Compares with the misses among `findings`; `is_judged` says of a set whether its misses count.
+    /// Compares with the misses among `findings`; `is_judged` says of a set whether its misses
+    /// count.
     pub fn gaps(&self, findings: &[Finding], is_judged: impl Fn(&str) -> bool) -> Gaps {
         let judged = findings.iter().filter(|finding| is_judged(finding.set));
         let misses: BTreeSet<String> = judged.filter(|f| f.is_miss()).map(key).collect();

@@ -1,4 +1,5 @@
-//! The fidelity study: our TCP against the real kernel's, set by set, by skill and not by error alone.
+//! The fidelity study: our TCP against the real kernel's, set by set, by skill and not by error
+//! alone.
 //!
 //! ```text
 //! plan ─ runs (kernel in guests, simulator) ─ judge ─ findings ─ targets
@@ -6,9 +7,9 @@
 //!                                      tables · page (report) · markdown (docs/linux-6.12.md)
 //! ```
 //!
-//! Traces meet traces where nothing is random; where something is, ensembles meet ensembles. Beside every
-//! error stand that of a null model, which knows the link and no TCP, and the kernel's own spread. Every
-//! miss is shown and must be explained by a mechanism.
+//! Traces meet traces where nothing is random; where something is, ensembles meet ensembles. Beside
+//! every error stand that of a null model, which knows the link and no TCP, and the kernel's own
+//! spread. Every miss is shown and must be explained by a mechanism.
 
 pub mod command;
 pub mod finding;
@@ -103,7 +104,8 @@ pub fn run(
         .iter()
         .flat_map(|(case, sides)| judge::judge(case, sides));
     let findings: Vec<Finding> = judged.collect();
-    // Few seeds say too little of a mean or a range, and a part of a study nothing of what is missing from it.
+    // Few seeds say too little of a mean or a range, and a part of a study nothing of what is
+    // missing from it.
     let is_judged =
         |set: &str| done.len() == cases.len() && (options.full || matches!(set, "e2" | "e3"));
     let gaps = mechanisms.gaps(&findings, is_judged);

@@ -1,12 +1,13 @@
-//! The null model that skill is measured against: the link is full, shared equally, and nothing is lost.
+//! The null model that skill is measured against: the link is full, shared equally, and nothing is
+//! lost.
 //!
 //! ```text
 //! goodput = ceiling · Σ (time with n flows / n) / time     queue = half the FIFO
 //! retransmissions = 0                                       window = (BDP + half the FIFO) / flows
 //! ```
 //!
-//! Goodput is what the targets name (link ceiling for one flow, equal share for competing ones); the
-//! other three complete it, so that every error stands beside one of a model that knows no TCP.
+//! Goodput is what the targets name (link ceiling for one flow, equal share for competing ones);
+//! the other three complete it, so that every error stands beside one of a model that knows no TCP.
 
 use super::setting::Path;
 use super::trace::Summary;

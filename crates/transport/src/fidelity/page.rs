@@ -103,8 +103,8 @@ fn targets(study: &Study<'_>) -> Section {
     warn(&study.gaps.stale, "Mechanisms without their miss");
     Section {
         heading: "Targets".to_owned(),
-        text: "Of the variants that count, two may miss a target. A target of several metrics is met by a \
-               variant only where each flow is within each bound."
+        text: "Of the variants that count, two may miss a target. A target of several metrics is \
+               met by a variant only where each flow is within each bound."
             .to_owned(),
         blocks,
     }

@@ -1,4 +1,5 @@
-//! How a study goes on, on the terminal: a bar, runs that are kept as they come, and the interrupt passed on.
+//! How a study goes on, on the terminal: a bar, runs that are kept as they come, and the interrupt
+//! passed on.
 
 use crate::points::{Failure, Watch};
 use crate::run_tables::RunTables;

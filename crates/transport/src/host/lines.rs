@@ -1,4 +1,5 @@
-//! The emulator at work: a router on a thread of its own, asked by its `ControlSocket` over a pair of sockets.
+//! The emulator at work: a router on a thread of its own, asked by its `ControlSocket` over a pair
+//! of sockets.
 
 use super::configuration::{Counted, configuration};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -131,7 +132,8 @@ impl Queues for Lines {
         if packets == 0 {
             return Ok((0, 0));
         }
-        // The router's queues count packets; those that wait are taken to be as long as those that left.
+        // The router's queues count packets; those that wait are taken to be as long as those that
+        // left.
         let counts = self.counts(place)?;
         let bytes = packets
             * counts

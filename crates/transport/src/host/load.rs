@@ -15,7 +15,8 @@ pub struct Load {
 /// A measurement under way.
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// Ticks that processors were busy, and all that passed; nothing where the system does not tell.
+    /// Ticks that processors were busy, and all that passed; nothing where the system does not
+    /// tell.
     ticks: Option<(u64, u64)>,
     cpu_ns: i64,
     began_ns: i64,
@@ -50,8 +51,8 @@ fn ticks() -> Option<(u64, u64)> {
     busy_and_all(&std::fs::read_to_string("/proc/stat").ok()?)
 }
 
-/// Busy ticks and all, of the line `cpu` of `/proc/stat` (proc(5)): the fourth and fifth numbers are idle ones, and those from the ninth on are
-/// counted among the first two.
+/// Busy ticks and all, of the line `cpu` of `/proc/stat` (proc(5)): the fourth and fifth numbers
+/// are idle ones, and those from the ninth on are counted among the first two.
 fn busy_and_all(text: &str) -> Option<(u64, u64)> {
     let line = text.lines().find(|line| line.starts_with("cpu "))?;
     let numbers: Vec<u64> = line

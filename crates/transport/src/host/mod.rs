@@ -1,11 +1,13 @@
-//! The host's own TCP over an emulated path: a process of its own, which is this program called by another name.
+//! The host's own TCP over an emulated path: a process of its own, which is this program called by
+//! another name.
 //!
 //! ```text
 //! engine measure ── job ──> trammel-host: namespaces, flows (`trammel_kernel::host`)
 //!                <─ answer ─     └─ a thread with a router: queues, rates, delays, losses (`trammel_router`)
 //! ```
-//! It is a process because a user who is not root makes a user namespace first, which a process of several threads cannot; and because whatever
-//! becomes of it, its namespaces and interfaces go with it.
+//! It is a process because a user who is not root makes a user namespace first, which a process of
+//! several threads cannot; and because whatever becomes of it, its namespaces and interfaces go
+//! with it.
 
 mod configuration;
 mod lines;

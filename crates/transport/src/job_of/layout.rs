@@ -1,4 +1,5 @@
-//! The parts of a guest's network as they are put together: hosts, wires, routes along a row of them.
+//! The parts of a guest's network as they are put together: hosts, wires, routes along a row of
+//! them.
 
 use super::scenario_job::JobLink;
 use trammel_kernel::job::{Host, Job, Route, Way, Wire};
@@ -109,7 +110,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Lets every host of the row reach both of its ends; `metrics` are those of the first host's route and of the last one's.
+    /// Lets every host of the row reach both of its ends; `metrics` are those of the first host's
+    /// route and of the last one's.
     pub(super) fn route(&mut self, row: &Row, metrics: [&[(u16, u32)]; 2]) {
         for (row, metrics) in [(row.clone(), metrics[0]), (row.reversed(), metrics[1])] {
             let Some(to) = row.wires.last().copied() else {

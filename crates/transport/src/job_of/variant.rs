@@ -1,4 +1,5 @@
-//! Parameters of congestion controls as those of the kernel's modules: one value for all flows of a guest.
+//! Parameters of congestion controls as those of the kernel's modules: one value for all flows of a
+//! guest.
 
 use super::layout::{Party, parties};
 use super::refusal::refused;
@@ -89,7 +90,8 @@ fn of<'a>(flow: &'a Flow, about: &About) -> Result<BTreeMap<String, String>, &'a
     }
     let usual = Params::defaults(about);
     for (key, value) in &flow.variant.given {
-        // What is as it always is needs no saying; a dialect that goes with the stack is an approximation, as that is.
+        // What is as it always is needs no saying; a dialect that goes with the stack is an
+        // approximation, as that is.
         let is_usual = usual
             .iter()
             .any(|(name, usual)| name == key && usual == value);

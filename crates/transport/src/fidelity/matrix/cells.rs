@@ -1,4 +1,5 @@
-//! The cells of a matrix: scenarios drawn by a Latin hypercube, so that each range of each parameter comes as often.
+//! The cells of a matrix: scenarios drawn by a Latin hypercube, so that each range of each
+//! parameter comes as often.
 
 use super::Extent;
 use std::path::Path;
@@ -6,8 +7,8 @@ use trammel_core::rng::Rng;
 use trammel_scenario::File;
 use trammel_scenario::model::Scenario;
 
-/// The variants that are drawn: all of the kernel's but DCTCP, which is Reno without marks, and LP, which hangs on a random offset of its peer's clock
-/// (`docs/linux-6.12.md`).
+/// The variants that are drawn: all of the kernel's but DCTCP, which is Reno without marks, and LP,
+/// which hangs on a random offset of its peer's clock (`docs/linux-6.12.md`).
 pub const VARIANTS: [&str; 15] = [
     "bbr",
     "bic",
@@ -33,13 +34,15 @@ const LOSS: (f64, f64) = (1e-5, 1e-2);
 /// The part of cells in which nothing is lost at random, and that with a drop-tail queue.
 const WITHOUT_LOSS: f64 = 0.5;
 const DROPTAIL: f64 = 0.6;
-/// Packets of the highest upper threshold of a RED whose weight is 2⁻⁹: the kernel counts averages in 32 bits of bytes and their parts.
+/// Packets of the highest upper threshold of a RED whose weight is 2⁻⁹: the kernel counts averages
+/// in 32 bits of bytes and their parts.
 const RED_MOST: f64 = 2700.0;
 /// Disciplines of the other queues.
 const DISCIPLINES: [&str; 4] = ["codel", "fq_codel", "pie", "red"];
 /// A queue of fewer packets is none of any link's.
 const LEAST_QUEUE_PKTS: f64 = 8.0;
-/// How long a run is: so many round trips, unless these are more or fewer packets than an [`Extent`] has.
+/// How long a run is: so many round trips, unless these are more or fewer packets than an
+/// [`Extent`] has.
 const ROUND_TRIPS: f64 = 1000.0;
 /// And never fewer than these, nor longer than an hour.
 const LEAST_ROUND_TRIPS: f64 = 60.0;
@@ -97,7 +100,8 @@ impl Regime {
     }
 }
 
-/// Draws the cells of `seed`, to be measured with the kernel of the tree `source`, or the package's.
+/// Draws the cells of `seed`, to be measured with the kernel of the tree `source`, or the
+/// package's.
 pub fn draw(extent: Extent, seed: u64, source: Option<&str>) -> Vec<Cell> {
     let strata = |what: &str| latin(extent.cells, seed, what);
     let (rates, rtts, buffers) = (strata("rate"), strata("rtt"), strata("buffer"));
@@ -135,7 +139,8 @@ pub fn draw(extent: Extent, seed: u64, source: Option<&str>) -> Vec<Cell> {
         let name = format!("cell-{at:03}");
         let mut text = format!(
             "# A cell of `trammel fidelity --seed {seed}`: {words}.\n\
-             duration = \"{duration:.3} s\"\nwarmup = \"{warmup:.3} s\"\nrepeat = {phases}\nseed = {own}\n\n\
+             duration = \"{duration:.3} s\"\nwarmup = \"{warmup:.3} s\"\nrepeat = {phases}\n\
+             seed = {own}\n\n\
              [path]\nrate = \"{rate:.0} bit/s\"\nrtt = \"{rtt:.3} ms\"\n\
              # The kernel's token bucket lets two packets go at once: so does the simulator's.\n\
              burst = \"{burst} B\"\nqueue = {queue}\n",
@@ -188,7 +193,8 @@ fn index(part: f64, of: usize) -> usize {
     ((part * of as f64) as usize).min(of - 1)
 }
 
-/// The variants of a cell's flows: four in ten cells have one flow, three a pair of two variants, the others up to eight of one or of several.
+/// The variants of a cell's flows: four in ten cells have one flow, three a pair of two variants,
+/// the others up to eight of one or of several.
 fn variants(count: f64, first: f64, rng: &mut Rng) -> Vec<&'static str> {
     let first = VARIANTS[index(first, VARIANTS.len())];
     let other = |rng: &mut Rng| {
@@ -215,12 +221,13 @@ fn queue(discipline: Option<&str>, limit: u32) -> String {
         None => format!("{{ discipline = \"droptail\", limit = \"{limit} pkts\" }}"),
         // The kernel's is not gentle, and has weights that are powers of two.
         Some("red") => format!(
-            "{{ discipline = \"red\", limit = \"{limit} pkts\", gentle = false, weight = 0.001953125, \
-             min_threshold = {:.0}, max_threshold = {:.0} }}",
+            "{{ discipline = \"red\", limit = \"{limit} pkts\", gentle = false, weight = \
+             0.001953125, min_threshold = {:.0}, max_threshold = {:.0} }}",
             (f64::from(limit) / 6.0).clamp(2.0, RED_MOST / 3.0).floor(),
             (f64::from(limit) / 2.0).clamp(5.0, RED_MOST).floor()
         ),
-        // Those that keep the delay short have a limit of their own; the kernel's PIE is not the RFC's.
+        // Those that keep the delay short have a limit of their own; the kernel's PIE is not the
+        // RFC's.
         Some("pie") => "{ discipline = \"pie\", dialect = \"linux\" }".to_owned(),
         Some(name) => format!("{{ discipline = \"{name}\" }}"),
     }

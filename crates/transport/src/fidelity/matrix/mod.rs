@@ -1,10 +1,11 @@
-//! The fidelity of the simulator as a number that anyone can compute again: scenarios drawn over the whole range of paths, each in the simulator and in
-//! the real kernel.
+//! The fidelity of the simulator as a number that anyone can compute again: scenarios drawn over
+//! the whole range of paths, each in the simulator and in the real kernel.
 //!
 //! ```text
 //! seed ─ cells (Latin hypercube) ─ run_points: simulate, measure ─ judge: rows of flows, cells, variants by regime ─ page
 //! ```
-//! Beside each error stand that of a null model, which knows the link and no TCP, and how far the kernel itself goes over phases.
+//! Beside each error stand that of a null model, which knows the link and no TCP, and how far the
+//! kernel itself goes over phases.
 
 pub mod cells;
 pub mod judge;
@@ -28,7 +29,8 @@ pub struct Extent {
     pub cells: usize,
     /// Runs of each by each engine, with other starts and losses.
     pub phases: u32,
-    /// Packets that a full bottleneck carries in a run: at least, and at most where that is long enough for its round trip.
+    /// Packets that a full bottleneck carries in a run: at least, and at most where that is long
+    /// enough for its round trip.
     pub packets: (u64, u64),
 }
 
@@ -39,8 +41,8 @@ impl Extent {
         phases: 3,
         packets: (60_000, 200_000),
     };
-    /// Up to three hours on two cores. Flows that compete differ so much from phase to phase that three of them leave more chance in a mean than
-    /// the simulator's error.
+    /// Up to three hours on two cores. Flows that compete differ so much from phase to phase that
+    /// three of them leave more chance in a mean than the simulator's error.
     pub const FULL: Extent = Extent {
         cells: 400,
         phases: 5,
@@ -59,7 +61,8 @@ pub struct Made {
     pub judged: Judged,
 }
 
-/// Draws the cells of `seed` and runs them, but those runs that are `known`; the kernel is of the tree `source`, or the package's.
+/// Draws the cells of `seed` and runs them, but those runs that are `known`; the kernel is of the
+/// tree `source`, or the package's.
 pub fn run(
     extent: Extent,
     seed: u64,

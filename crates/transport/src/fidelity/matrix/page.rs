@@ -1,4 +1,5 @@
-//! A matrix as a report: what was reached, errors by variant and regime as colours, all flows against each other, the worst.
+//! A matrix as a report: what was reached, errors by variant and regime as colours, all flows
+//! against each other, the worst.
 
 use super::Made;
 use super::cells::{Regime, VARIANTS};
@@ -75,11 +76,14 @@ pub fn render(made: &Made, seed: u64) -> Report {
     );
     Report {
         title: "Fidelity".to_owned(),
-        question: "How close is the simulator to the real kernel, over all kinds of paths?".to_owned(),
+        question: "How close is the simulator to the real kernel, over all kinds of \
+                   paths?"
+            .to_owned(),
         answer: Answer {
             number: format!("{} %", said(error.reached, 100.0)),
             sentence: format!(
-                "is the median error of a flow's goodput against the kernel's, over {} flows in {} cells of seed {seed}; {met} of {} targets are met.{part}",
+                "is the median error of a flow's goodput against the kernel's, over {} flows in {} \
+                 cells of seed {seed}; {met} of {} targets are met.{part}",
                 error.of,
                 made.cells.len(),
                 judged.targets.len()
@@ -91,7 +95,8 @@ pub fn render(made: &Made, seed: u64) -> Report {
             Section {
                 heading: "Targets".to_owned(),
                 text: format!(
-                    "Over flows that compete or that the kernel keeps below nine tenths of the link: where a link is full, any model is right. {}",
+                    "Over flows that compete or that the kernel keeps below nine tenths of the \
+                     link: where a link is full, any model is right. {}",
                     itself(&judged.own)
                 ),
                 blocks: targets,
@@ -107,7 +112,11 @@ pub fn render(made: &Made, seed: u64) -> Report {
             },
             Section {
                 heading: "The worst".to_owned(),
-                text: "Beside each error are that of the null model (a full link, shared equally) and the spread of the kernel's own phases, relative to their mean. Folder `cells` has the scenarios, for `trammel run` and `trammel diverge`.".to_owned(),
+                text: "Beside each error are that of the null model (a full link, shared equally) \
+                       and the spread of the kernel's own phases, relative to their mean. Folder \
+                       `cells` has the scenarios, for `trammel run` and `trammel \
+                       diverge`."
+                    .to_owned(),
                 blocks: vec![view("Worst flows", worst, true)],
             },
             Section {
@@ -137,8 +146,9 @@ fn said(number: Option<f64>, times: f64) -> String {
 pub fn itself(own: &[f64]) -> String {
     let at = |of: f64| said(percentile(own, of), 100.0);
     format!(
-        "The kernel against itself: two phases of such a flow, other starts and other losses, are {} % apart at the median and {} % at the 90th \
-         percentile (pairs of single phases; errors are of means over all).",
+        "The kernel against itself: two phases of such a flow, other starts and other losses, are \
+         {} % apart at the median and {} % at the 90th percentile (pairs of single phases; errors \
+         are of means over all).",
         at(50.0),
         at(90.0)
     )
