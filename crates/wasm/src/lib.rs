@@ -1,7 +1,7 @@
 //! Trammel in WebAssembly: predicts and simulates a scenario in a browser or in Node.
 //!
-//! The module imports nothing. Its host writes the scenario's text into the module's memory, calls it,
-//! and reads the answer as JSON ([`answer()`] says what is in it):
+//! The module imports nothing. Its host writes the scenario's text into the module's memory, calls
+//! it, and reads the answer as JSON ([`answer()`] says what is in it):
 //!
 //! ```js
 //! const { memory, trammel_input, trammel_run, trammel_output } = instance.exports;
@@ -13,7 +13,8 @@
 //! const answer = JSON.parse(new TextDecoder().decode(bytes));
 //! ```
 //! Take a new view of the memory after each call: the memory may have grown. A trap
-//! (`WebAssembly.RuntimeError`) is a fault of Trammel; make a new instance after one. `tests/first.mjs` is a whole program.
+//! (`WebAssembly.RuntimeError`) is a fault of Trammel; make a new instance after one.
+//! `tests/first.mjs` is a whole program.
 
 mod answer;
 pub mod exports;
