@@ -1,4 +1,5 @@
-//! Estimates of a configuration or of a list of operations, at several frame sizes and under what-ifs.
+//! Estimates of a configuration or of a list of operations, at several frame sizes and under
+//! what-ifs.
 
 use super::bench::{Bench, Refused};
 use super::ring::{Passed, Tally};
@@ -11,8 +12,8 @@ use trammel_cost::residency::Locality;
 use trammel_router::engine::Ctx;
 use trammel_router::estimate::{CostOf, Undeclared, Visits, cost_of, visits};
 
-/// Packets of the short run that tells how often packets visit which element, and how many more there are for many
-/// flows, so that tables fill.
+/// Packets of the short run that tells how often packets visit which element, and how many more
+/// there are for many flows, so that tables fill.
 const SAMPLED: u64 = 4096;
 const MOST_SAMPLED: u64 = 1 << 17;
 
@@ -154,8 +155,8 @@ impl Subject {
         }
     }
 
-    /// The elements that no frame comes to, of those that frames may come to and that cost something; and how many of
-    /// these there are in all. What they cost is in no estimate.
+    /// The elements that no frame comes to, of those that frames may come to and that cost
+    /// something; and how many of these there are in all. What they cost is in no estimate.
     pub fn unvisited(
         &self,
         frame: f64,
@@ -249,8 +250,9 @@ pub(super) fn of_lists(under: &Conditions) -> f64 {
     }
 }
 
-/// Conditions with one thing changed: `frame=128`, `flows=100K`, `zipf=1.0`, `cores=4`, `rate=40Gbit/s`, `remote=0.5`, or a name of
-/// the operations such as `routes=1M`. Gives the frame too, where that is changed. The error is a sentence.
+/// Conditions with one thing changed: `frame=128`, `flows=100K`, `zipf=1.0`, `cores=4`,
+/// `rate=40Gbit/s`, `remote=0.5`, or a name of the operations such as `routes=1M`. Gives the frame
+/// too, where that is changed. The error is a sentence.
 pub fn changed(under: &Conditions, what: &str) -> Result<(Conditions, Option<f64>), String> {
     let (name, value) = what
         .split_once('=')

@@ -1,8 +1,8 @@
 //! Frames of a wanted size from samples of another: lengths and checksums of all headers follow.
 //!
-//! Headers are walked from the outside: Ethernet, VLAN tags, MPLS labels, IPv4 and IPv6, GRE and what is in it, UDP and
-//! TCP. Bytes are cut from or added to the end, as if the payload were shorter or longer. A frame whose headers are not
-//! known is padded or cut as it is.
+//! Headers are walked from the outside: Ethernet, VLAN tags, MPLS labels, IPv4 and IPv6, GRE and
+//! what is in it, UDP and TCP. Bytes are cut from or added to the end, as if the payload were
+//! shorter or longer. A frame whose headers are not known is padded or cut as it is.
 
 use std::net::IpAddr;
 use std::ops::Range;
@@ -35,8 +35,8 @@ pub enum Field {
     Nodes(Nodes),
 }
 
-/// Who sends to whom: flow `n` goes from the `n`th of the one to the `n`th of the other, again from the first behind the last.
-/// Both are of one version of IP.
+/// Who sends to whom: flow `n` goes from the `n`th of the one to the `n`th of the other, again from
+/// the first behind the last. Both are of one version of IP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nodes {
     /// Sources.
@@ -126,7 +126,8 @@ fn headers(frame: &[u8]) -> Vec<Header> {
     found
 }
 
-/// Notes the header of an IP protocol; gives what follows it, where that is a frame or packet again.
+/// Notes the header of an IP protocol; gives what follows it, where that is a frame or packet
+/// again.
 fn inside(protocol: u8, at: usize, frame: &[u8], found: &mut Vec<Header>) -> Option<(u16, usize)> {
     match protocol {
         4 => return Some((0x0800, at)),
@@ -157,7 +158,8 @@ pub fn least(frame: &[u8]) -> usize {
     end + FCS
 }
 
-/// `frame` made `size` bytes long, the FCS included, which is not in it; nothing where its headers do not fit.
+/// `frame` made `size` bytes long, the FCS included, which is not in it; nothing where its headers
+/// do not fit.
 pub fn fit(frame: &[u8], size: usize) -> Option<Vec<u8>> {
     let bytes = size.checked_sub(FCS)?;
     if size < least(frame) {
@@ -279,7 +281,8 @@ pub fn place(frame: &[u8], field: Field) -> Option<(Range<usize>, u32)> {
     (at + bytes <= frame.len()).then_some((at..at + bytes, bits))
 }
 
-/// Adds `by` to a field in its width, without mending checksums. Nodes are those of flow `by`, whatever stands in the frame.
+/// Adds `by` to a field in its width, without mending checksums. Nodes are those of flow `by`,
+/// whatever stands in the frame.
 pub fn add(frame: &mut [u8], field: Field, by: u32) {
     let Some((range, bits)) = place(frame, field) else {
         return;

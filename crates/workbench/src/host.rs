@@ -1,4 +1,5 @@
-//! The machine that a workbench gives a configuration: files and time as they are, rings for devices, nothing printed.
+//! The machine that a workbench gives a configuration: files and time as they are, rings for
+//! devices, nothing printed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -56,7 +57,8 @@ impl Host for Workbench {
     }
 
     fn wait(&mut self, _: &[i32], _: &[i32], ns: Option<u64>, _: &mut Vec<i32>) -> io::Result<()> {
-        // Nothing comes from outside; only a timer can be next, and who runs the bench looks at the time as well.
+        // Nothing comes from outside; only a timer can be next, and who runs the bench looks at the
+        // time as well.
         if let Some(ns @ 1..) = ns {
             std::thread::sleep(LONGEST.min(Duration::from_nanos(ns)));
         }

@@ -1,9 +1,11 @@
-//! All that decides what a run's trials come to, as one checksum: trials that were kept with another one are not this run's.
+//! All that decides what a run's trials come to, as one checksum: trials that were kept with
+//! another one are not this run's.
 //!
-//! Options and settings; the contents of every file that they name, and of every file that such a file names: a configuration's
-//! libraries, tables and captures, a program's script; the machine that costs are of; the build of this program; the machine and the
-//! kernel that this is. A word of a text is taken for a file where there is one of that name: one too many makes trials anew, one too few
-//! would keep wrong ones.
+//! Options and settings; the contents of every file that they name, and of every file that such a
+//! file names: a configuration's libraries, tables and captures, a program's script; the machine
+//! that costs are of; the build of this program; the machine and the kernel that this is. A word of
+//! a text is taken for a file where there is one of that name: one too many makes trials anew, one
+//! too few would keep wrong ones.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

@@ -1,8 +1,9 @@
 //! The subject *forwarding*: what a router or network function does on a machine.
 //!
-//! A Click configuration is put on a workbench: its devices and sources become rings in memory that give frames of
-//! any size and any number of flows, and everything else stays as it is. The same bench serves the engines: the
-//! estimate learns from a short run how often packets visit which element, the measurement times a long one.
+//! A Click configuration is put on a workbench: its devices and sources become rings in memory that
+//! give frames of any size and any number of flows, and everything else stays as it is. The same
+//! bench serves the engines: the estimate learns from a short run how often packets visit which
+//! element, the measurement times a long one.
 //!
 //! ```text
 //! FILE.click ──> bench ──┬─ visits ──> cost_of ──> estimate on any machine, refined by a live router's visits

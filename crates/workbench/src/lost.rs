@@ -4,7 +4,8 @@ use trammel_router::Reason;
 use trammel_router::engine::Ctx;
 use trammel_router::simulate::Balance;
 
-/// Why packets end in elements that a faster machine would have forwarded; whatever else ends them is the function's own work.
+/// Why packets end in elements that a faster machine would have forwarded; whatever else ends them
+/// is the function's own work.
 pub const LOST: [Reason; 3] = [Reason::Overflow, Reason::PoolFull, Reason::SendFailed];
 
 /// Frames that rings, queues and buffers of a simulated router had no room for so far.

@@ -1,4 +1,5 @@
-//! Machines by name: this one as it was calibrated, one of a file, or one that comes with the program.
+//! Machines by name: this one as it was calibrated, one of a file, or one that comes with the
+//! program.
 
 use crate::calibrate::file;
 use std::path::Path;
@@ -6,8 +7,9 @@ use trammel_core::units;
 use trammel_cost::machine::Machine;
 use trammel_cost::{machine_reader, machines};
 
-/// The machine of `name`: `host` (also `host:profile`), a path that ends in `.toml` (a profile may follow
-/// after a colon), or a built-in one such as `xeon-e5-2690v2:printed`. The error says what to do.
+/// The machine of `name`: `host` (also `host:profile`), a path that ends in `.toml` (a profile may
+/// follow after a colon), or a built-in one such as `xeon-e5-2690v2:printed`. The error says what
+/// to do.
 pub fn find(name: &str) -> anyhow::Result<Machine> {
     let (base, profile) = match name.rsplit_once(':') {
         Some((base, profile)) => (base, Some(profile)),
@@ -29,7 +31,10 @@ pub fn find(name: &str) -> anyhow::Result<Machine> {
     {
         let id = path.file_stem().unwrap_or_default().to_string_lossy();
         let text = std::fs::read_to_string(path).map_err(|why| {
-            anyhow::anyhow!("machine `{base}` cannot be read: {why}; `trammel list machines` shows those by name")
+            anyhow::anyhow!(
+                "machine `{base}` cannot be read: {why}; `trammel list machines` shows \
+                             those by name"
+            )
         })?;
         let read = machine_reader::read(&id, &text, profile);
         return read.map_err(|fault| anyhow::anyhow!("{base}: {fault}"));
@@ -53,12 +58,14 @@ pub fn find(name: &str) -> anyhow::Result<Machine> {
     })
 }
 
-/// The machine that is meant where none is named: this one where it was calibrated, else one by its data sheet.
+/// The machine that is meant where none is named: this one where it was calibrated, else one by its
+/// data sheet.
 pub const DATA_SHEET: &str = "xeon-e5-2690v2:data-sheet";
 /// The same in words.
 pub const USUAL: &str = "`host` where `trammel calibrate` was run, else xeon-e5-2690v2:data-sheet";
 
-/// The machine of `name`, or the one that is meant where none is named; a sentence where that is not this machine.
+/// The machine of `name`, or the one that is meant where none is named; a sentence where that is
+/// not this machine.
 pub fn find_or_usual(name: Option<&str>) -> anyhow::Result<(Machine, Option<String>)> {
     if let Some(name) = name {
         return Ok((find(name)?, None));
@@ -69,7 +76,8 @@ pub fn find_or_usual(name: Option<&str>) -> anyhow::Result<(Machine, Option<Stri
     }
     let machine = find(DATA_SHEET)?;
     let said = format!(
-        "this machine is not calibrated, so numbers are of {DATA_SHEET} ({}), good for ±{:.0} %; `trammel calibrate` measures this one in about 100 s, `--machine` names another",
+        "this machine is not calibrated, so numbers are of {DATA_SHEET} ({}), good for ±{:.0} %; \
+         `trammel calibrate` measures this one in about 100 s, `--machine` names another",
         machine.title,
         100.0 * machine.spread
     );

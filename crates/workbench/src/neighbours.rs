@@ -101,8 +101,8 @@ pub fn measure(
     Ok(both)
 }
 
-/// Whether two processors of this machine are threads of one core. Where the kernel says so of none, as in many virtual
-/// machines, what the machine's calibration found counts.
+/// Whether two processors of this machine are threads of one core. Where the kernel says so of
+/// none, as in many virtual machines, what the machine's calibration found counts.
 pub fn share_core(processors: [usize; 2], machine: &Machine) -> bool {
     let list = |processor: usize| {
         let folder =
@@ -178,7 +178,8 @@ pub fn shown(pairs: &[Pair], is_core_shared: bool) -> String {
         "two cores"
     };
     let mut text = format!(
-        "beside each other on {place}, both as fast as they can\n{:>6} {:>9} {:>9} {:>9} {:>9} {:>13} {:>7}  function\n",
+        "beside each other on {place}, both as fast as they can\n\
+         {:>6} {:>9} {:>9} {:>9} {:>9} {:>13} {:>7}  function\n",
         "frame", "alone", "slowdown", "measured", "slowdown", "quartiles", "rounds"
     );
     for pair in pairs {
@@ -208,8 +209,8 @@ pub fn shown(pairs: &[Pair], is_core_shared: bool) -> String {
         if pair.measured.as_ref().is_some_and(|both| !both.is_steady()) {
             let _ = writeln!(
                 text,
-                "       not steady: other programs ran, or what they take alone changed by more than {:.0} % within a round, \
-                 in most rounds",
+                "       not steady: other programs ran, or what they take alone changed by more \
+                 than {:.0} % within a round, in most rounds",
                 100.0 * beside::STEADY
             );
         }

@@ -1,7 +1,9 @@
-//! A device in memory that gives frames of a stream without end or up to a number, and takes what is sent.
+//! A device in memory that gives frames of a stream without end or up to a number, and takes what
+//! is sent.
 //!
-//! All rings of a workbench share one count. Every so many packets it notes the processor's time-stamp counter, so that a
-//! long run falls into many short samples, of which a busy machine spoils some.
+//! All rings of a workbench share one count. Every so many packets it notes the processor's
+//! time-stamp counter, so that a long run falls into many short samples, of which a busy machine
+//! spoils some.
 
 use super::traffic::{Stream, TEMPLATES};
 use std::io;

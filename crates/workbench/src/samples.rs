@@ -17,8 +17,8 @@ pub fn plain() -> Vec<u8> {
     frame
 }
 
-/// A UDP datagram over IPv6 between two networks of 2001:2::/48 (RFC 5180 §8), 66 bytes long with its FCS, which are the
-/// fewest.
+/// A UDP datagram over IPv6 between two networks of 2001:2::/48 (RFC 5180 §8), 66 bytes long with
+/// its FCS, which are the fewest.
 pub fn plain6() -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x86, 0xdd];
     frame.extend([0x60, 0, 0, 0, 0, 0, 17, 64]);

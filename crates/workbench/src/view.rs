@@ -103,7 +103,8 @@ pub fn rates(name: &str, machine: &Machine, all: &[At]) -> String {
     text
 }
 
-/// What an estimate leaves out: the elements that no frame of the sample came to, of `all`. Nothing where there are none.
+/// What an estimate leaves out: the elements that no frame of the sample came to, of `all`. Nothing
+/// where there are none.
 pub fn unvisited(missed: &[Undeclared], all: usize) -> String {
     if missed.is_empty() {
         return String::new();
@@ -117,7 +118,8 @@ pub fn unvisited(missed: &[Undeclared], all: usize) -> String {
         more => format!(" and {more} more"),
     };
     format!(
-        "no frame reached {} of {all} elements: {}{more}; their cost is not in these numbers (`--sample FILE` uses the frames of a capture)",
+        "no frame reached {} of {all} elements: {}{more}; their cost is not in these numbers \
+         (`--sample FILE` uses the frames of a capture)",
         missed.len(),
         names.join(", ")
     )

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-/// A tick of the kernel's statistics: `sysconf(_SC_CLK_TCK)` is 100 on every architecture that Linux has had for long.
+/// A tick of the kernel's statistics: `sysconf(_SC_CLK_TCK)` is 100 on every architecture that
+/// Linux has had for long.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The time that a processor has been idle since the machine started; nothing where the kernel does not tell.
+/// The time that a processor has been idle since the machine started; nothing where the kernel does
+/// not tell.
 pub(super) fn of(processor: usize) -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/stat").ok()?;
     idle_in(&text, processor)

@@ -29,8 +29,8 @@ pub(super) enum Work {
         /// Loads that bring it into the cache, or its pages into the TLB.
         lap: u32,
     },
-    /// Loads along a way that has just left the inner caches for the outer one: so soon that neighbours had no time to take
-    /// its place there.
+    /// Loads along a way that has just left the inner caches for the outer one: so soon that
+    /// neighbours had no time to take its place there.
     Evicted {
         /// Where it has come to.
         at: u64,
@@ -99,7 +99,8 @@ impl Bench {
         self.words.as_ptr().addr() + self.len_bytes() / 2
     }
 
-    /// A way through so many lines that is followed when so many bytes were read after it, more than the inner caches hold.
+    /// A way through so many lines that is followed when so many bytes were read after it, more
+    /// than the inner caches hold.
     pub(super) fn evicted(&mut self, lane: usize, lines: usize, bytes: usize, seed: u64) -> Work {
         // Lines apart, so that none is fetched for the sake of the one beside it.
         let mut way = way(lines * loads::LINE_BYTES, seed, "evicted");
@@ -116,7 +117,8 @@ impl Bench {
         }
     }
 
-    /// A way through the lines at `places`, in a lane of its own; `lap` loads before any that are timed.
+    /// A way through the lines at `places`, in a lane of its own; `lap` loads before any that are
+    /// timed.
     pub(super) fn walk(&mut self, lane: usize, places: &[usize], lap: usize) -> Work {
         loads::lay(&mut self.words, lane, places);
         let first = places.first().copied().unwrap_or(0);
@@ -220,7 +222,8 @@ impl Bench {
 /// Code that is timed: its memory, its operation's parameters, and how many times.
 type Code = fn(&mut [u8], &[f64], u32) -> u64;
 
-/// What is timed for an operation: the function that the router's elements call, where there is one, else the probe.
+/// What is timed for an operation: the function that the router's elements call, where there is
+/// one, else the probe.
 fn code(entry: &Entry) -> Option<Code> {
     match entry.about.name {
         "checksum" => Some(internet_checksum),

@@ -1,8 +1,10 @@
-//! How true estimates of this machine are: graphs of several elements, estimated by what was learnt, then timed.
+//! How true estimates of this machine are: graphs of several elements, estimated by what was
+//! learnt, then timed.
 //!
-//! No constant is learnt from these graphs. How far the interval of an estimate reaches to either side is what the estimate of
-//! another graph does not err by more than, nine times in ten: as far as n graphs tell that, their error of rank
-//! ⌈0.9·(n + 1)⌉ (split conformal prediction; Lei et al. 2018, §2.2). Of a graph its worse size counts, for the two err alike.
+//! No constant is learnt from these graphs. How far the interval of an estimate reaches to either
+//! side is what the estimate of another graph does not err by more than, nine times in ten: as far
+//! as n graphs tell that, their error of rank ⌈0.9·(n + 1)⌉ (split conformal prediction; Lei et al.
+//! 2018, §2.2). Of a graph its worse size counts, for the two err alike.
 
 use super::reference::Reference;
 use super::{Calibration, Error};
@@ -80,7 +82,8 @@ pub(super) fn check(
     let width = reach(&worst);
     errors.sort_by(f64::total_cmp);
     calibration.note(format!(
-        "Estimates of {} graphs of several elements, at {} and {} bytes, err by {:.0} % (median), {:.0} % at most.",
+        "Estimates of {} graphs of several elements, at {} and {} bytes, err by {:.0} % (median), \
+         {:.0} % at most.",
         worst.len(),
         SIZES[0],
         SIZES[1],
@@ -92,7 +95,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// What the estimate of one more graph does not err by more than, as often as [`SHARE`] says, by what some erred by.
+/// What the estimate of one more graph does not err by more than, as often as [`SHARE`] says, by
+/// what some erred by.
 fn reach(worst: &BTreeMap<&str, f64>) -> f64 {
     let mut errors: Vec<f64> = worst.values().copied().collect();
     errors.sort_by(f64::total_cmp);

@@ -1,4 +1,5 @@
-//! From times to a machine: the clock first, then latencies, pages, shares, and each operation's constants.
+//! From times to a machine: the clock first, then latencies, pages, shares, and each operation's
+//! constants.
 
 use super::quantity::{LINES_A_PAGE, What};
 use super::system::Cache;
@@ -97,15 +98,16 @@ pub(super) fn derive(
             _ => None,
         })
         .collect();
-    // Scattered loads compute their place as well: what that adds shows where all is in the first cache.
+    // Scattered loads compute their place as well: what that adds shows where all is in the first
+    // cache.
     let smallest = sets.first().map_or(0.0, |(_, cycles)| *cycles);
     let added = levels.first().map_or(0.0, |first| smallest - first.cycles);
     let sets: Vec<(f64, f64)> = sets
         .iter()
         .map(|(bytes, cycles)| (*bytes, cycles - added.max(0.0)))
         .collect();
-    // Far loads differ from the walk through memory in how often they have to find their page: all of them against
-    // one in a few. What is left is memory's.
+    // Far loads differ from the walk through memory in how often they have to find their page: all
+    // of them against one in a few. What is left is memory's.
     let far = (cycles(What::FarDependent)? - added.max(0.0)).max(1.0);
     let near = cycles(What::Memory)?;
     let one_in = 1.0 / LINES_A_PAGE as f64;

@@ -1,8 +1,9 @@
 //! What the router's own work and its elements' code cost here, learnt from graphs of one element.
 //!
-//! `call` and `driver` come from graphs with nothing else in them, at two frame sizes and two batches. Then each class's code is
-//! timed in a row of itself and compared with what its operations cost: the ratio is the class's *factor*. A
-//! configuration is estimated from these, never from its own counters.
+//! `call` and `driver` come from graphs with nothing else in them, at two frame sizes and two
+//! batches. Then each class's code is timed in a row of itself and compared with what its
+//! operations cost: the ratio is the class's *factor*. A configuration is estimated from these,
+//! never from its own counters.
 
 use super::reference::{Reference, SMALL_MEAN, Timed, Watch, in_small_batches, traffic, wrong};
 use super::{Calibration, Error, composed, own_work};
@@ -38,8 +39,9 @@ struct Row {
     traffic: Traffic,
 }
 
-/// Adds what the router itself and its elements cost to a calibration of this machine, in about `budget`; classes for which
-/// there was no time stay as their operations say, and a note tells how many.
+/// Adds what the router itself and its elements cost to a calibration of this machine, in about
+/// `budget`; classes for which there was no time stay as their operations say, and a note tells how
+/// many.
 pub fn learn(
     calibration: &mut Calibration,
     budget: Duration,
@@ -89,7 +91,8 @@ fn factors(
     }
     if without_time > 0 {
         calibration.note(format!(
-            "Of {} graphs of elements there was no time for {without_time}; their classes have no factor.",
+            "Of {} graphs of elements there was no time for {without_time}; their classes have no \
+             factor.",
             rows.len()
         ));
     }
@@ -177,8 +180,9 @@ impl From<estimate::Error> for Error {
     }
 }
 
-/// The graphs of a row, with and without its elements, and the numbers of those that are timed: in large batches, in small
-/// ones and, where the element's work grows with them, with long frames, each without and with.
+/// The graphs of a row, with and without its elements, and the numbers of those that are timed: in
+/// large batches, in small ones and, where the element's work grows with them, with long frames,
+/// each without and with.
 struct Plan {
     without: Rc<Bench>,
     with: Rc<Bench>,
@@ -224,7 +228,8 @@ enum Found {
 
 /// What the row's code costs against its operations.
 ///
-/// What else differs between the two graphs is taken at what was learnt of it before, so rows stand after those that they need.
+/// What else differs between the two graphs is taken at what was learnt of it before, so rows stand
+/// after those that they need.
 fn factor(
     row: &Row,
     plan: &Plan,
@@ -235,8 +240,8 @@ fn factor(
     for class in &row.of {
         plain.factors.remove(class);
     }
-    // What the row's own classes cost by their operations, and all others as they are known; and how often a packet comes
-    // to the own ones.
+    // What the row's own classes cost by their operations, and all others as they are known; and
+    // how often a packet comes to the own ones.
     let split = |bench: &Bench, traffic: &Traffic| -> Result<Split, Error> {
         let subject = Subject::Configuration(Box::new(bench.clone()));
         let under = Conditions {
@@ -285,7 +290,8 @@ fn factor(
         |[without, with]: [Timed; 2], others: f64| (with.cycles - without.cycles) / times - others;
     let measured = cycles(at_usual, in_batches.others + in_batches.memory);
     let ratio = (measured / in_batches.own).clamp(*FACTORS.start(), *FACTORS.end());
-    // By how much more a packet among few costs than the ratio says, over the calls that it has more.
+    // By how much more a packet among few costs than the ratio says, over the calls that it has
+    // more.
     let more =
         cycles(at_small, few.others + few.memory) - measured - ratio * (few.own - in_batches.own);
     let calls = few.visits * (1.0 / SMALL_MEAN - 1.0 / Factor::BATCH);

@@ -8,7 +8,8 @@ use trammel_cost::{machine_reader, machine_writer};
 /// The name by which the host is asked for.
 pub const HOST: &str = "host";
 
-/// `$XDG_DATA_HOME/trammel/machines/host.toml`, or the same in `~/.local/share`; nothing where neither is set.
+/// `$XDG_DATA_HOME/trammel/machines/host.toml`, or the same in `~/.local/share`; nothing where
+/// neither is set.
 pub fn default_path() -> Option<PathBuf> {
     path_in(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"))
 }
@@ -22,8 +23,8 @@ fn path_in(data: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     Some(data.join("trammel/machines").join(format!("{HOST}.toml")))
 }
 
-/// The file of a machine. Where it could not be read again, as one whose second level was measured to be slower than its
-/// third, it is an error which says so: no file is better than that one.
+/// The file of a machine. Where it could not be read again, as one whose second level was measured
+/// to be slower than its third, it is an error which says so: no file is better than that one.
 pub fn text(machine: &Machine, notes: &[String]) -> Result<String, String> {
     let text = machine_writer::write(machine, notes);
     match machine_reader::read(&machine.id, &text, None) {

@@ -1,7 +1,9 @@
-//! Two passes in turn, round by round: every quantity is sampled again and again, so that a noisy second hits all alike.
+//! Two passes in turn, round by round: every quantity is sampled again and again, so that a noisy
+//! second hits all alike.
 //!
-//! What the passes disagree on is what samples of this machine are good for at this time. Samples from which the kernel
-//! took the processor away in between count only where too few others are left: who ran meanwhile emptied the caches.
+//! What the passes disagree on is what samples of this machine are good for at this time. Samples
+//! from which the kernel took the processor away in between count only where too few others are
+//! left: who ran meanwhile emptied the caches.
 
 use super::bench::Bench;
 use super::quantity::{Quantity, What};
@@ -48,8 +50,8 @@ impl Samples {
     }
 }
 
-/// Goes on with both passes for so long, a round of the one and a round of the other; stops early where `is_over` says so,
-/// which is asked before each quantity.
+/// Goes on with both passes for so long, a round of the one and a round of the other; stops early
+/// where `is_over` says so, which is asked before each quantity.
 pub(super) fn go_on(
     passes: &mut [Pass; 2],
     bench: &mut Bench,
@@ -119,8 +121,8 @@ impl Pass {
             .collect()
     }
 
-    /// By how much what neighbours share differs from sample to sample, from the lower quartile to the middle: in the mean over
-    /// all that waits for memory.
+    /// By how much what neighbours share differs from sample to sample, from the lower quartile to
+    /// the middle: in the mean over all that waits for memory.
     pub(super) fn neighbours(&self, all: &[Quantity]) -> f64 {
         let shared = all.iter().zip(&self.samples);
         let shared = shared.filter(|(quantity, _)| quantity.what.is_shared());

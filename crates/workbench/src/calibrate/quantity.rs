@@ -24,7 +24,8 @@ pub(super) enum What {
     Loop,
     /// A load from the cache of this index, each waiting for the one before.
     Level(usize),
-    /// A load from memory, each waiting for the one before; one in `LINES_A_PAGE` has to find its page.
+    /// A load from memory, each waiting for the one before; one in `LINES_A_PAGE` has to find its
+    /// page.
     Memory,
     /// A dependent load at a random place of so many bytes.
     Set(usize),
@@ -43,8 +44,9 @@ pub(super) enum What {
 }
 
 impl What {
-    /// Whether the lower quartile of the samples is meant, not the least: what neighbours leave of a cache is not what
-    /// they leave in their quietest moment, and of far loads the least are those that luck found in the cache.
+    /// Whether the lower quartile of the samples is meant, not the least: what neighbours leave of
+    /// a cache is not what they leave in their quietest moment, and of far loads the least are
+    /// those that luck found in the cache.
     pub(super) fn is_shared(self) -> bool {
         matches!(
             self,
@@ -89,15 +91,16 @@ pub(super) fn all(
     };
     for (at, cache) in caches.iter().enumerate() {
         let work = match at.checked_sub(1).map(|inner| caches[inner].bytes) {
-            // Of a cache that others share, what was there a moment ago: a walk through more would tell what neighbours
-            // have left of it, which is for the shares to say.
+            // Of a cache that others share, what was there a moment ago: a walk through more would
+            // tell what neighbours have left of it, which is for the shares to say.
             Some(inner) if at >= 2 => {
                 let enough = (inner * 2).min(inner + cache.bytes / 4);
                 bench.evicted(at + 1, EVICTED, enough, seed)
             }
             _ => {
-                // Few enough that no two lines want the same place. Of the nearest cache a page: lines of two pages can look
-                // alike to a predictor of ways, as their addresses happen to be, and then each is as far as the next cache.
+                // Few enough that no two lines want the same place. Of the nearest cache a page:
+                // lines of two pages can look alike to a predictor of ways, as their addresses
+                // happen to be, and then each is as far as the next cache.
                 let most = if at == 0 { PAGE } else { usize::MAX };
                 let bytes = (cache.bytes / 4).min(most);
                 let places = way(bytes, seed, &format!("L{}", cache.level));
@@ -169,8 +172,9 @@ fn working_sets(caches: &[Cache], whole: usize) -> Vec<usize> {
     sets
 }
 
-/// Steps for which a sample takes some tens of microseconds: long against the counter, short against a time slice.
-/// Of memory ten times as much: of few loads the least would be those that found their lines in the last cache.
+/// Steps for which a sample takes some tens of microseconds: long against the counter, short
+/// against a time slice. Of memory ten times as much: of few loads the least would be those that
+/// found their lines in the last cache.
 fn steps(bench: &mut Bench, work: &mut Work, what: What) -> u32 {
     const SAMPLE_TICKS: u64 = 60_000;
     const MOST: u32 = 1 << 20;
@@ -181,8 +185,8 @@ fn steps(bench: &mut Bench, work: &mut Work, what: What) -> u32 {
         what if what.is_shared() && !matches!(what, What::Set(_)) => 10 * SAMPLE_TICKS,
         _ => SAMPLE_TICKS,
     };
-    // Whole groups of pages: where one begins, pages are looked for, and where it ends none are. Samples of halves would be
-    // of the one or of the other.
+    // Whole groups of pages: where one begins, pages are looked for, and where it ends none are.
+    // Samples of halves would be of the one or of the other.
     let mut steps = match what {
         What::Memory => (loads::GROUP * LINES_A_PAGE) as u32,
         _ => 64,

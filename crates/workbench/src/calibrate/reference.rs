@@ -1,9 +1,10 @@
 //! Timing of graphs as if nobody shared the processor's core.
 //!
-//! Who shares a core, on this machine or under it, slows a graph by half for seconds, and work that waits for memory by
-//! less than work that does not. So graphs are timed in rounds, which spread the runs of each over the whole time, and after
-//! each of them one that does nothing is run: a run counts where that was as fast as ever both before and after it. Of a
-//! graph without such a run those that were slowed count, by as much less.
+//! Who shares a core, on this machine or under it, slows a graph by half for seconds, and work that
+//! waits for memory by less than work that does not. So graphs are timed in rounds, which spread
+//! the runs of each over the whole time, and after each of them one that does nothing is run: a run
+//! counts where that was as fast as ever both before and after it. Of a graph without such a run
+//! those that were slowed count, by as much less.
 
 use super::Error;
 use crate::bench::{Bench, Refused};
@@ -21,7 +22,8 @@ const ROUNDS: usize = 5;
 const MOST_ROUNDS: usize = 20;
 /// How often a round comes to the graphs that all estimates stand on.
 const OFTEN: usize = 4;
-/// By how much the graph that does nothing may differ from its least for a moment to count as undisturbed.
+/// By how much the graph that does nothing may differ from its least for a moment to count as
+/// undisturbed.
 const UNDISTURBED: f64 = 1.05;
 /// Runs of the graph that does nothing, at first.
 const REFERENCES: usize = 20;
@@ -41,7 +43,8 @@ pub(super) struct Watch<'a> {
     pub(super) progress: &'a dyn Fn(f64),
 }
 
-/// A run of a graph, in cycles a packet, and what the graph that does nothing took before and after it.
+/// A run of a graph, in cycles a packet, and what the graph that does nothing took before and after
+/// it.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     cycles: f64,
@@ -119,7 +122,8 @@ impl Reference {
         at
     }
 
-    /// Times all graphs in as many rounds as the time suffices for. The first is ended within a fifth more.
+    /// Times all graphs in as many rounds as the time suffices for. The first is ended within a
+    /// fifth more.
     pub(super) fn time(&mut self, budget: Duration, watch: &Watch<'_>) -> Result<(), Error> {
         let started = Instant::now();
         let (often, others): (Vec<usize>, Vec<usize>) =
@@ -202,7 +206,8 @@ impl Run {
     }
 }
 
-/// The least run that was undisturbed, as everywhere; without any the middle, since the pace errs to either side.
+/// The least run that was undisturbed, as everywhere; without any the middle, since the pace errs
+/// to either side.
 fn timed(runs: &[Run], least: f64) -> Option<Timed> {
     let undisturbed = runs.iter().filter(|run| run.is_undisturbed(least));
     let mut all: Vec<f64> = undisturbed.map(|run| run.cycles).collect();
@@ -231,7 +236,8 @@ pub(super) fn wrong(refused: Refused) -> Error {
     })
 }
 
-/// Batches of one to so many packets, in no order: as a router with little to do has them, whose loops end unforeseen.
+/// Batches of one to so many packets, in no order: as a router with little to do has them, whose
+/// loops end unforeseen.
 const SMALL_BATCH: usize = 7;
 /// Packets of such a batch on average.
 pub(super) const SMALL_MEAN: f64 = (1 + SMALL_BATCH) as f64 / 2.0;

@@ -1,8 +1,10 @@
-//! Whether two processors are threads of one core, and what these do to each other: probes beside each other.
+//! Whether two processors are threads of one core, and what these do to each other: probes beside
+//! each other.
 //!
-//! One probe issues instructions all the time, the other waits for each load from the second level. Virtual machines
-//! often do not say which processors share a core, and may be moved while they run, so what is believed is what the
-//! probes say at the time of the calibration: on cores of their own, work that issues does not slow the same.
+//! One probe issues instructions all the time, the other waits for each load from the second level.
+//! Virtual machines often do not say which processors share a core, and may be moved while they
+//! run, so what is believed is what the probes say at the time of the calibration: on cores of
+//! their own, work that issues does not slow the same.
 
 use super::Calibration;
 use super::bench::way;
@@ -24,7 +26,8 @@ const ISSUE_BYTES: usize = 16_384;
 /// The waiting probe takes this part of the second cache, so that two of them fit.
 const WAIT_PART: usize = 8;
 
-/// Adds to the calibration what two processors do to each other, where they are threads of one core.
+/// Adds to the calibration what two processors do to each other, where they are threads of one
+/// core.
 pub fn learn(calibration: &mut Calibration) {
     let Some(pair) = pair() else {
         calibration.note("There is one processor only, so none is beside another.".to_owned());
@@ -43,7 +46,8 @@ pub fn learn(calibration: &mut Calibration) {
     let all = slowdowns([issue, issue]).zip(slowdowns([issue, wait]));
     let Some(((issues, mixed), waits)) = all.zip(slowdowns([wait, wait])) else {
         calibration.note(format!(
-            "Whether the processors {first} and {second} share a core cannot be told: other programs have them."
+            "Whether the processors {first} and {second} share a core cannot be told: other \
+             programs have them."
         ));
         return;
     };
@@ -62,9 +66,14 @@ pub fn learn(calibration: &mut Calibration) {
     } = siblings;
     let is_shared = issue_issue > SHARED;
     calibration.note(format!(
-        "The processors {first} and {second} are {}: beside each other, issuing slows issuing {issue_issue:.3} times, \
-         waiting slows issuing {issue_wait:.3}, issuing slows waiting {wait_issue:.3}, waiting slows waiting {wait_wait:.3}.",
-        if is_shared { "threads of one core" } else { "cores of their own" }
+        "The processors {first} and {second} are {}: beside each other, issuing slows issuing \
+         {issue_issue:.3} times, waiting slows issuing {issue_wait:.3}, issuing slows waiting \
+         {wait_issue:.3}, waiting slows waiting {wait_wait:.3}.",
+        if is_shared {
+            "threads of one core"
+        } else {
+            "cores of their own"
+        }
     ));
     if is_shared {
         calibration.add_siblings(siblings);

@@ -64,7 +64,8 @@ pub(super) fn load() -> String {
     three.join(" ")
 }
 
-/// How often the kernel made this thread wait for a processor, and for how long: what tells that others ran in between.
+/// How often the kernel made this thread wait for a processor, and for how long: what tells that
+/// others ran in between.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Waited {
     ns: u64,
@@ -84,7 +85,8 @@ impl Waited {
     }
 }
 
-/// Ticks of all processors that the machine below took away from this one, and all ticks, since it started.
+/// Ticks of all processors that the machine below took away from this one, and all ticks, since it
+/// started.
 pub(super) fn stolen() -> Option<(u64, u64)> {
     stolen_in(&read_to_string("/proc/stat").ok()?)
 }
@@ -185,7 +187,8 @@ mod tests {
 
     #[test]
     fn the_mapping_of_an_address_tells_its_pages() {
-        let text = "7f00-7fff rw-p 00000000 00:00 0 \nSize: 256 kB\nKernelPageSize: 4 kB\nAnonHugePages: 128 kB\n\
+        let text = "7f00-7fff rw-p 00000000 00:00 0 \nSize: 256 kB\nKernelPageSize: 4 kB\n\
+                    AnonHugePages: 128 kB\n\
                     9000-9fff rw-p 00000000 00:00 0 \nSize: 16 kB\nKernelPageSize: 64 kB\n";
         let first = backing_in(text, 0x7f80).unwrap();
         assert_eq!((first.page_bytes, first.huge_share), (4096, 0.5));

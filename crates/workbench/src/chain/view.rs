@@ -57,7 +57,8 @@ pub fn text(chain: &Chained) -> String {
     };
     let _ = writeln!(
         text,
-        "      {:.3} Mpps, {:.3} Gbit/s on {}, bound by {what}{next}\n      {other} on {}: {:.3} Mpps",
+        "      {:.3} Mpps, {:.3} Gbit/s on {}, bound by {what}{next}\n      {other} on {}: {:.3} \
+         Mpps",
         pps / 1e6,
         line_bits(*pps, chain.frame) / 1e9,
         cores(chain.cores),

@@ -1,11 +1,13 @@
 //! A device in memory whose frames fall due at instants that are fixed beforehand.
 //!
-//! When the router asks, the ring looks at the core's time and takes in what has fallen due since it was asked
-//! last, as far as it has room; what finds it full is lost. Nothing but the router empties it, so that is the same as
-//! taking in each frame when it is due. The same rule stands in the simulated port (`router/src/simulate/port/inward.rs`).
+//! When the router asks, the ring looks at the core's time and takes in what has fallen due since
+//! it was asked last, as far as it has room; what finds it full is lost. Nothing but the router
+//! empties it, so that is the same as taking in each frame when it is due. The same rule stands in
+//! the simulated port (`router/src/simulate/port/inward.rs`).
 //!
-//! A packet carries the instant at which it was due and the way by which it came as the annotation `PERFCTR`, as in simulated
-//! time ([`Stamp`]). It is out when the ring that it is given to has taken the whole batch.
+//! A packet carries the instant at which it was due and the way by which it came as the annotation
+//! `PERFCTR`, as in simulated time ([`Stamp`]). It is out when the ring that it is given to has
+//! taken the whole batch.
 
 use super::core_time::CoreTime;
 use crate::traffic::Stream;
@@ -26,7 +28,8 @@ const TICKS: u64 = u64::MAX >> FLOW_BITS;
 /// The flow of frames that are beside those of the test.
 pub(crate) const BESIDE: u16 = MOST_FLOWS - 1;
 
-/// When a frame was due and of which flow it is; none is zero, which says that a frame never was due.
+/// When a frame was due and of which flow it is; none is zero, which says that a frame never was
+/// due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp(u64);
 
@@ -77,8 +80,8 @@ pub struct Way {
     /// Frames that found the ring full, and when the last of these was due.
     pub(crate) lost: u64,
     pub(crate) last_lost: Option<u64>,
-    /// When the frames were due that were given to this ring, and for each batch of them how many there were by then and
-    /// when it was out.
+    /// When the frames were due that were given to this ring, and for each batch of them how many
+    /// there were by then and when it was out.
     pub(crate) out: Vec<Stamp>,
     pub(crate) out_at: Vec<(usize, u64)>,
 }
@@ -166,7 +169,8 @@ impl Way {
         })
     }
 
-    /// The next frame of the stream, and when it is due, if that is by `now`: for rings that the kernel keeps.
+    /// The next frame of the stream, and when it is due, if that is by `now`: for rings that the
+    /// kernel keeps.
     #[cfg(target_os = "linux")]
     pub(crate) fn next_due(&self, now: u64) -> Option<(u64, u64)> {
         let due = self.due.get(self.next).filter(|due| **due <= now)?;

@@ -1,4 +1,5 @@
-//! What a live router counted, as a file: written by `trammel router --counters`, read by `trammel estimate --refine`.
+//! What a live router counted, as a file: written by `trammel router --counters`, read by
+//! `trammel estimate --refine`.
 //!
 //! ```toml
 //! format = "trammel-counters 1"
@@ -51,7 +52,8 @@ pub fn write(ctx: &Ctx, configuration: &str, processor: &str, clock: &Clock) -> 
     let bytes: u64 = came.map(|at| ctx.counters(at).started.bytes).sum();
     let quoted = |text: &str| Value::from(text).to_string();
     let mut text = format!(
-        "{FIRST}, {}.\nformat = {}\nconfiguration = {}\nprocessor = {}\nelements = {}\npackets = {}\nbytes = {bytes}\n",
+        "{FIRST}, {}.\nformat = {}\nconfiguration = {}\nprocessor = {}\nelements = {}\n\
+         packets = {}\nbytes = {bytes}\n",
         trammel_ground::machine::now(),
         quoted(FORMAT),
         quoted(configuration),
@@ -89,7 +91,8 @@ pub fn write(ctx: &Ctx, configuration: &str, processor: &str, clock: &Clock) -> 
     text
 }
 
-/// Cycles of an element's own code over all its calls: those that were interrupted are taken for what the others are.
+/// Cycles of an element's own code over all its calls: those that were interrupted are taken for
+/// what the others are.
 fn cycles(counted: &Counters, clock: &Clock) -> Option<f64> {
     let calls = (counted.batches + counted.started.turns) as f64;
     let whole = calls - counted.interrupted as f64;
@@ -143,7 +146,8 @@ pub fn read(text: &str, name: &str) -> Result<Counted, String> {
     }
     if packets == 0.0 {
         return Err(format!(
-            "{name}: no packet came in while it was counted; run the router under traffic, with a device or a source that gives packets"
+            "{name}: no packet came in while it was counted; run the router under traffic, with a \
+             device or a source that gives packets"
         ));
     }
     Ok(Counted {

@@ -1,8 +1,8 @@
 //! An estimate corrected by what a live router counted, and what each correction changed.
 //!
-//! The estimate rests on the [`Visits`] of a run of some thousand packets. A live run has counted the same numbers, so
-//! it is corrected by replacing them one kind after the other: each kind's share of the change is then a difference
-//! of two estimates.
+//! The estimate rests on the [`Visits`] of a run of some thousand packets. A live run has counted
+//! the same numbers, so it is corrected by replacing them one kind after the other: each kind's
+//! share of the change is then a difference of two estimates.
 //!
 //! ```text
 //! assumed ─ frame lengths ─ visits ─ packets a call ─ tables, lengths at elements ─ cycles ─> corrected
@@ -140,7 +140,8 @@ pub fn refine(
         let learnt = run.quantities.iter().filter(|(name, _)| name == "entries");
         let learnt = learnt.map(|(_, value)| *value).filter(|n| *n >= OF_FLOWS);
         seen = learnt.fold(seen, f64::max);
-        // The sample had frames of the run's mean length, so what differs is which frames come here.
+        // The sample had frames of the run's mean length, so what differs is which frames come
+        // here.
         if own.bytes > 0.0 && run.bytes > 0.0 && own.packets > 0.0 {
             let longer = run.bytes / run.packets - own.bytes / own.packets;
             let own_length = (length + longer).clamp(FRAMES[0], FRAMES[1]);
@@ -243,7 +244,8 @@ fn smaller_batches(assumed: &Visits, counted: &Counted) -> Option<String> {
     let (full, seen) = (mean(assumed), mean(&counted.visits));
     (seen < full / 2.0).then(|| {
         format!(
-            "the run had {seen:.1} packets a call, a router that is fully loaded {full:.1}: the corrected cycles are those at the run's load, and fall as it grows"
+            "the run had {seen:.1} packets a call, a router that is fully loaded {full:.1}: the \
+             corrected cycles are those at the run's load, and fall as it grows"
         )
     })
 }
@@ -261,7 +263,8 @@ fn replaced(bench: &Bench, counted: &Counted) -> Option<String> {
         .collect();
     (!names.is_empty()).then(|| {
         format!(
-            "in the estimate a device stands for {}: of what was counted there, packets and calls are used",
+            "in the estimate a device stands for {}: of what was counted there, packets and calls \
+             are used",
             names.join(", ")
         )
     })

@@ -1,8 +1,10 @@
-//! A device of the router's behind a pair of virtual Ethernet devices, and the tester at the other end of the pair.
+//! A device of the router's behind a pair of virtual Ethernet devices, and the tester at the other
+//! end of the pair.
 //!
-//! When the router asks for frames, the tester first hands those that have fallen due to the kernel, which brings them to the
-//! router's socket before it returns. A frame is out when the call that has it sent returns; the tester then takes it. Time
-//! stands still while the tester works, so the one core that is measured needs no other and none waits for the other's turn.
+//! When the router asks for frames, the tester first hands those that have fallen due to the
+//! kernel, which brings them to the router's socket before it returns. A frame is out when the call
+//! that has it sent returns; the tester then takes it. Time stands still while the tester works, so
+//! the one core that is measured needs no other and none waits for the other's turn.
 
 use super::wire::Wire;
 use crate::paced::core_time::CoreTime;

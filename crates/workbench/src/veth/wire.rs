@@ -1,6 +1,7 @@
 //! A device of the router's that is timed: what each call takes, by the number of its frames.
 //!
-//! It is always polled: its descriptor is hidden, so that the router never sleeps and what waking costs is in no number.
+//! It is always polled: its descriptor is hidden, so that the router never sleeps and what waking
+//! costs is in no number.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,7 +11,8 @@ use trammel_packet::cpu::cycles;
 use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
 
-/// Calls of one kind, the ticks of each by the number of its frames; some thousand of each number are enough.
+/// Calls of one kind, the ticks of each by the number of its frames; some thousand of each number
+/// are enough.
 #[derive(Debug, Default)]
 pub(super) struct Calls(BTreeMap<usize, Vec<u64>>);
 
@@ -27,7 +29,8 @@ impl Calls {
         }
     }
 
-    /// The median ticks of calls with so many frames, for each number of which there were enough, with how many there were.
+    /// The median ticks of calls with so many frames, for each number of which there were enough,
+    /// with how many there were.
     fn medians(&self) -> impl Iterator<Item = (f64, f64, f64)> {
         let enough = self.0.iter().filter(|(_, all)| all.len() >= FEW);
         enough.map(|(frames, all)| {
@@ -38,8 +41,8 @@ impl Calls {
         })
     }
 
-    /// The mean of a call without frames but for the slowest in a hundred, which were interrupted: every so many such calls a
-    /// socket is asked whether its interface is there.
+    /// The mean of a call without frames but for the slowest in a hundred, which were interrupted:
+    /// every so many such calls a socket is asked whether its interface is there.
     pub(super) fn empty(&self) -> f64 {
         let Some(all) = self.0.get(&0).filter(|all| all.len() >= FEW) else {
             return 0.0;
@@ -50,8 +53,9 @@ impl Calls {
         kept.iter().sum::<u64>() as f64 / kept.len() as f64
     }
 
-    /// How many times as long as [`Calls::line`] tells calls with frames take: so many values, equally likely. Calls that are more
-    /// than a quarter and `slack` ticks longer were interrupted and do not count.
+    /// How many times as long as [`Calls::line`] tells calls with frames take: so many values,
+    /// equally likely. Calls that are more than a quarter and `slack` ticks longer were interrupted
+    /// and do not count.
     pub(super) fn spread(&self, values: usize, slack: f64) -> Vec<f64> {
         let (call, frame) = self.line();
         let mut ratios = Vec::new();
@@ -71,7 +75,8 @@ impl Calls {
         (0..values).map(|value| ratios[at(value)]).collect()
     }
 
-    /// Ticks of a call and of each of its frames, by least squares through the medians; both from 0 on.
+    /// Ticks of a call and of each of its frames, by least squares through the medians; both from 0
+    /// on.
     pub(super) fn line(&self) -> (f64, f64) {
         let points: Vec<_> = self
             .medians()
