@@ -113,10 +113,14 @@ mod tests {
         fn every_limit_is_found(limit in 0..2000_u64, most in 1..1000_u64, step in 1..20_u64) {
             let mut tried = 0;
             let search = Whole { step, ..of(most) };
-            let found = search.search(|number| { tried += 1; Ok::<_, ()>(number <= limit) }).unwrap();
+            let found = search.search(|number| {
+                tried += 1; Ok::<_, ()>(number <= limit)
+            }).unwrap();
             match found {
                 Between { passed: None, failed } => prop_assert_eq!((limit, failed), (0, Some(1))),
-                Between { passed, failed: None } => prop_assert!(passed == Some(most) && limit >= most),
+                Between { passed, failed: None } => prop_assert!(
+                    passed == Some(most) && limit >= most
+                ),
                 Between { passed: Some(low), failed: Some(high) } => {
                     prop_assert!(low <= limit && limit < high && high - low <= step);
                 }

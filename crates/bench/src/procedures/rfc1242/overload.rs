@@ -100,7 +100,9 @@ mod tests {
             let table = made(&ENTRY, &given, &mut device, &[traffic(64)], search());
             prop_assert_eq!(table.len(), 6);
             for row in table.rows() {
-                let (offered, forwarded) = (row.float("offered_fps").unwrap(), row.float("forwarded_fps").unwrap());
+                let (offered, forwarded) = (
+                    row.float("offered_fps").unwrap(), row.float("forwarded_fps").unwrap()
+                );
                 let truth = offered.min(share * LINE_FPS);
                 prop_assert!((forwarded / truth - 1.0).abs() < 0.005, "{} {}", forwarded, truth);
             }

@@ -127,7 +127,9 @@ mod tests {
             for row in table.rows() {
                 let at = row.float("intended_percent").unwrap() / 100.0;
                 let truth = 100.0 * (1.0 - share / at).max(0.0);
-                prop_assert!((row.float("loss_percent").unwrap() - truth).abs() < 0.2, "{} {}", at, truth);
+                prop_assert!(
+                    (row.float("loss_percent").unwrap() - truth).abs() < 0.2, "{} {}", at, truth
+                );
                 lossless += usize::from(row.int("lost") == Some(0));
             }
             // Those below a twentieth end before two are lossless.

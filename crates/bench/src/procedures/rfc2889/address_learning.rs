@@ -93,7 +93,9 @@ mod tests {
             let truth = learns_fps.min(LINE_FPS.floor());
             for row in table.rows() {
                 let found = row.float("found").unwrap();
-                prop_assert!(found <= truth && truth - found <= 0.001 * LINE_FPS + 1.0, "{} {}", found, truth);
+                prop_assert!(
+                    found <= truth && truth - found <= 0.001 * LINE_FPS + 1.0, "{} {}", found, truth
+                );
                 prop_assert_eq!(row.int("addresses"), Some(1024));
             }
         }

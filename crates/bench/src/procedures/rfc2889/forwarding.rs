@@ -134,12 +134,16 @@ mod tests {
             fall in 0.0..0.9_f64,
         ) {
             // Beyond four fifths of the line it forwards a share of what it could.
-            let mut device = Device { collapse: Some((0.8 * LINE_FPS, fall)), ..Device::of_capacity(share * LINE_FPS) };
+            let mut device = Device {
+                collapse: Some((0.8 * LINE_FPS, fall)), ..Device::of_capacity(share * LINE_FPS)
+            };
             let table = made(&ENTRY, &GIVEN, &mut device, &[traffic(64)], search());
             let row = table.rows().next().unwrap();
             let near = |name: &str, truth: f64| {
                 let found = row.float(name).unwrap();
-                prop_assert!((found - truth).abs() < 0.006 * LINE_FPS, "{} {} {}", name, found, truth);
+                prop_assert!(
+                    (found - truth).abs() < 0.006 * LINE_FPS, "{} {} {}", name, found, truth
+                );
                 Ok(())
             };
             near("mfr_fps", share * LINE_FPS)?;
