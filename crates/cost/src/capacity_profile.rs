@@ -418,7 +418,9 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None, ..ProptestConfig::default()
+        })]
 
         #[test]
         fn what_is_written_is_read_back(
@@ -428,11 +430,17 @@ mod tests {
             rates in prop::collection::vec(1e-6_f64..1e4, 12),
         ) {
             let grid = [64, 1518].into_iter().flat_map(|frame| {
-                [1, 7, 1000].into_iter().flat_map(move |flows| [1, 1 << 40].map(|routes| (frame, flows, routes)))
+                [1, 7, 1000].into_iter().flat_map(
+                    move |flows| [1, 1 << 40].map(|routes| (frame, flows, routes))
+                )
             });
             let points: Vec<Point> =
-                grid.zip(rates).map(|((frame, flows, routes), mpps)| point(frame, flows, routes, mpps)).collect();
-            let profile = CapacityProfile::new(&name, Label::Published, &name, clock, spread, &points).unwrap();
+                grid.zip(rates).map(
+                    |((frame, flows, routes), mpps)| point(frame, flows, routes, mpps)
+                ).collect();
+            let profile = CapacityProfile::new(
+                &name, Label::Published, &name, clock, spread, &points
+            ).unwrap();
             prop_assert_eq!(CapacityProfile::parse(&profile.write()), Ok(profile.clone()));
             prop_assert_eq!(profile.points(), points);
         }

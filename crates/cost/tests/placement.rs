@@ -108,7 +108,9 @@ fn placed(wanted: usize) -> Vec<(Problem, Outcome)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 300, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
     fn what_is_placed_is_sound_and_never_beats_the_bound(seed in any::<u64>()) {

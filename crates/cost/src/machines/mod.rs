@@ -10,7 +10,10 @@ include!(concat!(env!("OUT_DIR"), "/machines.rs"));
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// No file has this name.
-    #[error("no machine is called `{name}`{}; there are {known}", nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
+    #[error(
+        "no machine is called `{name}`{}; there are {known}",
+        nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default()
+    )]
     Unknown {
         /// The name that was asked for.
         name: String,
