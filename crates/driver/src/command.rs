@@ -40,7 +40,10 @@ pub struct Options {
     #[arg(short = 'j', long, value_name = "N", default_value = "1")]
     pub threads: usize,
     /// Bind threads to processors, from N on
-    #[arg(short = 'a', long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    #[arg(
+        short = 'a', long, value_name = "N", num_args = 0..=1, require_equals = true,
+        default_missing_value = "0"
+    )]
     pub affinity: Option<usize>,
     /// Do not bind threads to processors
     #[arg(long)]
@@ -83,7 +86,9 @@ pub struct Options {
     #[arg(short = 'w', long)]
     pub no_warnings: bool,
     /// Run in virtual time, from T
-    #[arg(long, value_name = "T", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(
+        long, value_name = "T", num_args = 0..=1, require_equals = true, default_missing_value = ""
+    )]
     pub simtime: Option<String>,
     /// Where to search libraries
     #[arg(short = 'C', long, value_name = "PATH")]
