@@ -36,7 +36,10 @@ const NOTHING_NS: i64 = 1_000_000;
 #[non_exhaustive]
 pub enum Error {
     /// This machine does not let guests run.
-    #[error("the kernel's guests cannot run here: {cause}{}; {}", detail.as_ref().map_or_else(String::new, |line| format!(" (`{line}`)")), cause.mend())]
+    #[error(
+        "the kernel's guests cannot run here: {cause}{}; {}",
+        detail.as_ref().map_or_else(String::new, |line| format!(" (`{line}`)")), cause.mend()
+    )]
     Unable {
         /// Why.
         cause: Cause,
