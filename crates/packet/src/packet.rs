@@ -556,7 +556,10 @@ impl Packet {
 
 /// A mark of a header: its place in relation to the data, and the bytes from there on.
 macro_rules! header {
-    ($($mark:ident $has:ident $at:ident $set:ident $clear:ident $bytes:ident $bytes_mut:ident $word:literal;)*) => {
+    ($(
+        $mark:ident $has:ident $at:ident $set:ident $clear:ident $bytes:ident $bytes_mut:ident
+        $word:literal;
+    )*) => {
         impl Packet {
             $(
                 #[doc = concat!("Whether the ", $word, " header is marked.")]
@@ -569,7 +572,9 @@ macro_rules! header {
                                                       negative where it was stripped.")]
                 #[inline]
                 pub fn $at(&self) -> Option<isize> {
-                    (self.starts[$mark] != NONE).then(|| self.starts[$mark] as isize - self.starts[DATA] as isize)
+                    (self.starts[$mark] != NONE).then(
+                        || self.starts[$mark] as isize - self.starts[DATA] as isize
+                    )
                 }
 
                 #[doc = concat!("Marks the ", $word, " header at `at` from the start of the data.")]
@@ -605,9 +610,12 @@ macro_rules! header {
 }
 
 header! {
-    LINK has_mac_header mac_header_at set_mac_header clear_mac_header mac_header mac_header_mut "link";
-    NETWORK has_network_header network_header_at set_network_header clear_network_header network_header network_header_mut "network";
-    TRANSPORT has_transport_header transport_header_at set_transport_header clear_transport_header transport_header transport_header_mut "transport";
+    LINK has_mac_header mac_header_at set_mac_header clear_mac_header mac_header mac_header_mut
+        "link";
+    NETWORK has_network_header network_header_at set_network_header clear_network_header
+        network_header network_header_mut "network";
+    TRANSPORT has_transport_header transport_header_at set_transport_header clear_transport_header
+        transport_header transport_header_mut "transport";
 }
 
 impl<Unsized: ?Sized> Drop for Packet<Unsized> {

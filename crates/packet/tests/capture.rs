@@ -148,9 +148,12 @@ fn order() -> impl Strategy<Value = Order> {
 proptest! {
     #[test]
     fn pcap_is_read_as_it_was_written(
-        mut frames in frames(), order in order(), is_nanosecond: bool, is_gz: bool, link in 0_usize..6,
+        mut frames in frames(), order in order(), is_nanosecond: bool, is_gz: bool,
+        link in 0_usize..6,
     ) {
-        let options = pcap::Options { link: LINKS[link], order, is_nanosecond, ..Default::default() };
+        let options = pcap::Options {
+            link: LINKS[link], order, is_nanosecond, ..Default::default()
+        };
         let file = write_pcap(&frames, options, is_gz);
         for frame in &mut frames {
             (frame.interface, frame.link, frame.comment) = (0, LINKS[link], String::new());
@@ -172,10 +175,16 @@ proptest! {
 
     /// Files that are cut anywhere: every frame before the cut comes out, then an error or the end.
     #[test]
-    fn a_file_that_is_cut_short(frames in frames(), order in order(), ng: bool, cut: prop::sample::Index) {
+    fn a_file_that_is_cut_short(
+        frames in frames(), order in order(), ng: bool, cut: prop::sample::Index
+    ) {
         let options = pcap::Options { order, ..Default::default() };
         let mut file =
-            if ng { write_pcapng(&frames, order, false) } else { write_pcap(&frames, options, false) };
+            if ng {
+                write_pcapng(&frames, order, false)
+            } else {
+                write_pcap(&frames, options, false)
+            };
         let whole = read(file.clone()).0;
         let len = cut.index(file.len());
         file.truncate(len);
@@ -188,11 +197,16 @@ proptest! {
 
     #[test]
     fn a_file_with_wrong_bytes(
-        frames in frames(), order in order(), ng: bool, wrong: Vec<(prop::sample::Index, u8)>, is_gz: bool,
+        frames in frames(), order in order(), ng: bool, wrong: Vec<(prop::sample::Index, u8)>,
+        is_gz: bool,
     ) {
         let options = pcap::Options { order, ..Default::default() };
         let mut file =
-            if ng { write_pcapng(&frames, order, is_gz) } else { write_pcap(&frames, options, is_gz) };
+            if ng {
+                write_pcapng(&frames, order, is_gz)
+            } else {
+                write_pcap(&frames, options, is_gz)
+            };
         for (at, byte) in wrong {
             let at = at.index(file.len());
             file[at] = byte;

@@ -56,17 +56,21 @@ proptest! {
         prop_assert_eq!(sum.checksum(), 0);
         let flow = Flow::of(packet).unwrap();
         prop_assert_eq!((flow.src, flow.dst), (hosts[0].into(), hosts[1].into()));
-        prop_assert_eq!((flow.sport, flow.dport, flow.protocol), (ports[0], ports[1], protocol::TCP));
+        prop_assert_eq!(
+            (flow.sport, flow.dport, flow.protocol), (ports[0], ports[1], protocol::TCP)
+        );
     }
 
     #[test]
     fn udp_over_ipv6_as_etherparse_reads_it(
-        macs: [[u8; 6]; 2], hosts: [[u8; 16]; 2], hop_limit: u8, class: u8, label in 0_u32..0x10_0000,
+        macs: [[u8; 6]; 2], hosts: [[u8; 16]; 2], hop_limit: u8, class: u8,
+        label in 0_u32..0x10_0000,
         ports: [u16; 2], payload in prop::collection::vec(any::<u8>(), 0..64),
     ) {
         let length = (Udp::LEN + payload.len()) as u16;
         let mut udp = Udp {
-            sport: U16::new(ports[0]), dport: U16::new(ports[1]), length: U16::new(length), checksum: U16::ZERO,
+            sport: U16::new(ports[0]), dport: U16::new(ports[1]), length: U16::new(length),
+            checksum: U16::ZERO,
         };
         let sum = Sum::ZERO.pseudo_v6(&hosts[0], &hosts[1], protocol::UDP, length.into());
         udp.checksum.set(for_udp(sum.bytes(udp.bytes()).bytes(&payload)));
@@ -99,7 +103,8 @@ proptest! {
 
     #[test]
     fn an_ipv4_header_with_options_as_etherparse_reads_it(
-        tos: u8, identification: u16, flags in 0_u16..8, offset in 0_u16..8192, ttl: u8, hosts: [[u8; 4]; 2],
+        tos: u8, identification: u16, flags in 0_u16..8, offset in 0_u16..8192, ttl: u8,
+        hosts: [[u8; 4]; 2],
         words in 0_usize..11, fill: u8,
     ) {
         // The reserved bit is not in etherparse's structure.
@@ -107,7 +112,8 @@ proptest! {
         let mut data = vec![fill; 20 + 4 * words];
         *Ipv4::read_mut(&mut data).unwrap() = Ipv4 {
             version_ihl: 0x45 + words as u8, tos, total_length: U16::new(data.len() as u16),
-            identification: U16::new(identification), flags_fragment: U16::new(flags << 13 | offset), ttl,
+            identification: U16::new(identification),
+            flags_fragment: U16::new(flags << 13 | offset), ttl,
             protocol: 200, checksum: U16::ZERO, src: hosts[0], dst: hosts[1],
         };
         ipv4::set_checksum(&mut data);
@@ -121,19 +127,24 @@ proptest! {
         prop_assert_eq!(theirs.dont_fragment, ours.flags_fragment.get() & ipv4::DF != 0);
         prop_assert_eq!(ours.is_fragment(), theirs.is_fragmenting_payload());
         prop_assert_eq!(theirs.protocol, IpNumber(200));
-        prop_assert_eq!((theirs.time_to_live, theirs.source, theirs.destination), (ttl, hosts[0], hosts[1]));
+        prop_assert_eq!(
+            (theirs.time_to_live, theirs.source, theirs.destination), (ttl, hosts[0], hosts[1])
+        );
         prop_assert_eq!(theirs.header_checksum, theirs.calc_header_checksum());
     }
 
     #[test]
     fn icmp_echoes_as_etherparse_builds_them(
-        hosts: [[u8; 4]; 2], id: u16, seq: u16, payload in prop::collection::vec(any::<u8>(), 0..64),
+        hosts: [[u8; 4]; 2], id: u16, seq: u16,
+        payload in prop::collection::vec(any::<u8>(), 0..64),
     ) {
         let mut data = Vec::new();
         PacketBuilder::ipv4(hosts[0], hosts[1], 64)
             .icmpv4_echo_request(id, seq).write(&mut data, &payload).unwrap();
         let icmp = Icmp::read(&data[20..]).unwrap();
-        prop_assert_eq!((icmp.kind, icmp.code, icmp.identifier.get(), icmp.sequence.get()), (8, 0, id, seq));
+        prop_assert_eq!(
+            (icmp.kind, icmp.code, icmp.identifier.get(), icmp.sequence.get()), (8, 0, id, seq)
+        );
         prop_assert_eq!(checksum(&data[20..]), 0);
 
         let mut data = Vec::new();
@@ -143,7 +154,9 @@ proptest! {
         let icmp = Icmp6::read(&data[40..]).unwrap();
         prop_assert_eq!((icmp.kind, icmp.word.get()), (129, u32::from(id) << 16 | u32::from(seq)));
         let len = (data.len() - 40) as u32;
-        let sum = Sum::ZERO.pseudo_v6(&hosts[0], &hosts[1], protocol::ICMP6, len).bytes(&data[40..]);
+        let sum = Sum::ZERO.pseudo_v6(
+            &hosts[0], &hosts[1], protocol::ICMP6, len
+        ).bytes(&data[40..]);
         prop_assert_eq!(sum.checksum(), 0);
     }
 
@@ -151,7 +164,8 @@ proptest! {
     fn arp_as_etherparse_reads_it(macs: [[u8; 6]; 2], hosts: [[u8; 4]; 2], is_reply: bool) {
         let op = if is_reply { arp::OP_REPLY } else { arp::OP_REQUEST };
         let ours = Arp {
-            hrd: U16::new(arp::HRD_ETHERNET), pro: U16::new(ethertype::IP), hln: 6, pln: 4, op: U16::new(op),
+            hrd: U16::new(arp::HRD_ETHERNET), pro: U16::new(ethertype::IP), hln: 6, pln: 4,
+            op: U16::new(op),
             sha: macs[0], spa: hosts[0], tha: macs[1], tpa: hosts[1],
         };
         prop_assert!(ours.is_ethernet_ipv4());
@@ -165,7 +179,9 @@ proptest! {
     /// Wherever etherparse sees a tag or a transport header in arbitrary bytes, we read the same
     /// fields.
     #[test]
-    fn bytes_with_flipped_bits(mut data in prop::collection::vec(any::<u8>(), 0..120), kind in 0..3_u8) {
+    fn bytes_with_flipped_bits(
+        mut data in prop::collection::vec(any::<u8>(), 0..120), kind in 0..3_u8
+    ) {
         if data.len() > 24 {
             let ethertype = [ethertype::IP, ethertype::IP6, ethertype::VLAN][usize::from(kind)];
             data[12..14].copy_from_slice(&ethertype.to_be_bytes());

@@ -161,13 +161,17 @@ proptest! {
             for (handle, model) in &mut all {
                 let packet = &mut pool[&*handle];
                 prop_assert_eq!(packet.data(), &model.data[..]);
-                prop_assert_eq!(packet.buffer().len(), packet.headroom() + packet.len() + packet.tailroom());
+                prop_assert_eq!(
+                    packet.buffer().len(), packet.headroom() + packet.len() + packet.tailroom()
+                );
                 // A mark before the head-room there is goes lost; one that stays is right.
                 let mark = packet.network_header_at();
                 prop_assert!(mark.is_none() || mark == model.mark, "{:?} {:?}", mark, model.mark);
                 model.mark = mark;
                 let from = mark.filter(|at| *at >= 0).map_or(usize::MAX, |at| at as usize);
-                prop_assert_eq!(packet.network_header(), model.data.get(from..).unwrap_or_default());
+                prop_assert_eq!(
+                    packet.network_header(), model.data.get(from..).unwrap_or_default()
+                );
             }
         }
         for (handle, _) in all {

@@ -150,7 +150,8 @@ mod tests {
 
         #[test]
         fn an_update_equals_a_recomputation(
-            mut data in prop::collection::vec(any::<u8>(), 20..80), new: u32, at in 0_usize..8, wide: bool,
+            mut data in prop::collection::vec(any::<u8>(), 20..80), new: u32, at in 0_usize..8,
+            wide: bool,
         ) {
             // The first word stands for a header's version: never zero.
             data[0] |= 0x40;

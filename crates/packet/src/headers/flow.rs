@@ -143,8 +143,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn both_directions_have_one_key_and_one_hash(src: [u8; 16], dst: [u8; 16], sport: u16, dport: u16, v6: bool) {
-            let address = |a: [u8; 16]| if v6 { IpAddr::from(a) } else { IpAddr::from([a[0], a[1], a[2], a[3]]) };
+        fn both_directions_have_one_key_and_one_hash(
+            src: [u8; 16], dst: [u8; 16], sport: u16, dport: u16, v6: bool
+        ) {
+            let address = |a: [u8; 16]| if v6 {
+                IpAddr::from(a)
+            } else {
+                IpAddr::from([a[0], a[1], a[2], a[3]])
+            };
             let flow = Flow { src: address(src), dst: address(dst), sport, dport, protocol: 6 };
             let back = flow.reverse();
             prop_assert_eq!(flow.canonical(), back.canonical());
