@@ -59,11 +59,15 @@ fn scripts() -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 2000, failure_persistence: None, ..ProptestConfig::default()
+    })]
     #[test]
     fn a_mangled_script_never_panics(
         which in any::<prop::sample::Index>(),
-        cuts in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..12, 0..PIECES.len()), 1..6),
+        cuts in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0_usize..12, 0..PIECES.len()), 1..6
+        ),
     ) {
         let texts = scripts();
         let mut text: Vec<char> = texts[which.index(texts.len())].chars().collect();
