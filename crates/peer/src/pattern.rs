@@ -56,7 +56,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_stream_is_the_same_however_it_is_cut(at: u32, count in 0..200_usize, cut in 0..200_usize) {
+        fn a_stream_is_the_same_however_it_is_cut(
+            at: u32, count in 0..200_usize, cut in 0..200_usize
+        ) {
             let cut = cut.min(count);
             let mut whole = vec![0; count];
             fill(at, &mut whole);

@@ -109,12 +109,16 @@ fn elements(segment: &Segment) -> Vec<TcpOptionElement> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(route in routes(), segment in segments(), byte: u8, padding in 0..20_usize) {
+    fn what_is_written_is_read_back(
+        route in routes(), segment in segments(), byte: u8, padding in 0..20_usize
+    ) {
         let mut frame = frame(&route, &segment, byte);
         prop_assert_eq!(frame.len() as u32, Ether::LEN as u32 + segment.ip_bytes());
         frame.resize(frame.len() + padding, 0xee);
         let arrival = decode(&frame[Ether::LEN..]).unwrap();
-        prop_assert_eq!((arrival.from, arrival.to, arrival.segment), (route.from, route.to, segment));
+        prop_assert_eq!(
+            (arrival.from, arrival.to, arrival.segment), (route.from, route.to, segment)
+        );
         prop_assert_eq!(arrival.payload, &vec![byte; segment.len as usize][..]);
     }
 
@@ -129,13 +133,23 @@ proptest! {
         prop_assert_eq!(header.header_checksum, header.calc_header_checksum());
         prop_assert_eq!(ECN[usize::from(header.ecn.value())], segment.ecn);
         prop_assert!(header.dont_fragment);
-        prop_assert_eq!((header.source, header.destination), (route.from.ip().octets(), route.to.ip().octets()));
+        prop_assert_eq!(
+            (header.source, header.destination), (route.from.ip().octets(), route.to.ip().octets())
+        );
         let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("no TCP") };
-        prop_assert_eq!(tcp.checksum(), tcp.calc_checksum_ipv4(header.source, header.destination).unwrap());
-        prop_assert_eq!((tcp.source_port(), tcp.destination_port()), (route.from.port(), route.to.port()));
-        prop_assert_eq!((tcp.sequence_number(), tcp.acknowledgment_number()), (segment.seq, segment.ack));
+        prop_assert_eq!(
+            tcp.checksum(), tcp.calc_checksum_ipv4(header.source, header.destination).unwrap()
+        );
+        prop_assert_eq!(
+            (tcp.source_port(), tcp.destination_port()), (route.from.port(), route.to.port())
+        );
+        prop_assert_eq!(
+            (tcp.sequence_number(), tcp.acknowledgment_number()), (segment.seq, segment.ack)
+        );
         prop_assert_eq!((tcp.window_size(), tcp.slice()[13]), (segment.window, segment.flags.0));
-        let options: Vec<_> = tcp.options_iterator().map(Result::unwrap).filter(|option| *option != TcpOptionElement::Noop).collect();
+        let options: Vec<_> = tcp.options_iterator().map(Result::unwrap).filter(
+            |option| *option != TcpOptionElement::Noop
+        ).collect();
         prop_assert_eq!(options, elements(&segment));
         prop_assert_eq!(tcp.payload().len() as u32, segment.len);
     }
@@ -143,7 +157,8 @@ proptest! {
     #[test]
     fn what_etherparse_writes_is_read(
         ends in any::<[([u8; 4], u16); 2]>(), seq: u32, ack: u32, window: u16,
-        stamps: (u32, u32), block: (u32, u32), payload in prop::collection::vec(any::<u8>(), 0..100),
+        stamps: (u32, u32), block: (u32, u32),
+        payload in prop::collection::vec(any::<u8>(), 0..100),
     ) {
         let [(from, from_port), (to, to_port)] = ends;
         let mut frame = Vec::new();
@@ -179,7 +194,9 @@ proptest! {
     }
 
     #[test]
-    fn one_wrong_bit_anywhere_is_refused(route in routes(), segment in segments(), at: prop::sample::Index, bit in 0..8_u8) {
+    fn one_wrong_bit_anywhere_is_refused(
+        route in routes(), segment in segments(), at: prop::sample::Index, bit in 0..8_u8
+    ) {
         let mut frame = frame(&route, &segment, 3);
         let at = Ether::LEN + at.index(frame.len() - Ether::LEN);
         frame[at] ^= 1 << bit;
@@ -187,7 +204,9 @@ proptest! {
     }
 
     #[test]
-    fn a_packet_that_is_cut_short_is_refused(route in routes(), segment in segments(), at: prop::sample::Index) {
+    fn a_packet_that_is_cut_short_is_refused(
+        route in routes(), segment in segments(), at: prop::sample::Index
+    ) {
         let frame = frame(&route, &segment, 3);
         let packet = &frame[Ether::LEN..];
         prop_assert!(decode(&packet[..at.index(packet.len())]).is_err());
@@ -202,7 +221,9 @@ proptest! {
     }
 
     #[test]
-    fn no_tcp_header_panics(route in routes(), words in prop::collection::vec(any::<[u8; 4]>(), 5..20)) {
+    fn no_tcp_header_panics(
+        route in routes(), words in prop::collection::vec(any::<[u8; 4]>(), 5..20)
+    ) {
         // A whole IPv4 packet whose checksums are right, with any bytes as TCP.
         let mut frame = Vec::new();
         let mut tcp = words.concat();
@@ -212,7 +233,9 @@ proptest! {
             .pseudo_v4(from, to, 6, tcp.len() as u16)
             .bytes(&tcp);
         tcp[16..18].copy_from_slice(&sum.checksum().to_be_bytes());
-        PacketBuilder::ipv4(from, to, 64).write(&mut frame, etherparse::IpNumber::TCP, &tcp).unwrap();
+        PacketBuilder::ipv4(from, to, 64).write(
+            &mut frame, etherparse::IpNumber::TCP, &tcp
+        ).unwrap();
         let decoded = decode(&frame);
         prop_assert!(
             decoded.is_ok() || matches!(decoded, Err(Refusal::Header(_))),
