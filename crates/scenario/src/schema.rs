@@ -152,7 +152,10 @@ impl Of<'_> {
             // Models may have a form: `name:form`.
             Kind::Names if section.name == keys::PREDICT.name && key.name == "models" => {
                 let names = alternatives(names(Family::Model));
-                json!({ "type": "array", "items": { "type": "string", "pattern": format!("^({names})(:.+)?$") } })
+                json!({
+                    "type": "array",
+                    "items": { "type": "string", "pattern": format!("^({names})(:.+)?$") }
+                })
             }
             Kind::Text if !matches!(key.fallback, Fallback::Is("")) => {
                 json!({ "type": "string", "minLength": 1 })
@@ -172,7 +175,10 @@ impl Of<'_> {
     }
 
     fn shape(self, kind: &Kind) -> Value {
-        let table = |section: &Section| json!({ "$ref": reference(self.subject, section.name, self.is_swept) });
+        let table = |section: &Section| {
+            let name = reference(self.subject, section.name, self.is_swept);
+            json!({ "$ref": name })
+        };
         let text = || json!({ "type": "string" });
         match kind {
             Kind::Text => text(),
@@ -181,7 +187,9 @@ impl Of<'_> {
             Kind::Number(low, high) => quantity(&[Dimension::Ratio], *low, *high),
             Kind::Interval(low, high) => {
                 let number = json!({ "type": "number", "minimum": low, "maximum": high });
-                json!({ "anyOf": [number, { "type": "array", "items": number, "minItems": 3, "maxItems": 3 }] })
+                json!({ "anyOf": [
+                    number, { "type": "array", "items": number, "minItems": 3, "maxItems": 3 }
+                ] })
             }
             Kind::Quantity(dimensions, low, high) => quantity(dimensions, *low, *high),
             Kind::Numbers(_, dimension, low, high) => {
@@ -216,14 +224,18 @@ impl Of<'_> {
                     json!({ "type": "string", "pattern": format!("^\\s*({laws})\\s*(:.*)?$") });
                 // A bare number is in base units, as on the command line.
                 let bare = json!({ "type": "number", "minimum": 0 });
-                json!({ "anyOf": [quantity(&[*dimension], 0.0, f64::MAX), bare, law, table(&keys::RANDOM)] })
+                json!({ "anyOf": [
+                    quantity(&[*dimension], 0.0, f64::MAX), bare, law, table(&keys::RANDOM)
+                ] })
             }
             Kind::Plugin(family) => json!({ "type": "string", "enum": names(*family) }),
             Kind::Params(_) => json!({ "type": "object" }),
             Kind::Sweep => {
                 let lists = json!({ "type": ["array", "object"], "minItems": 1 });
                 let groups = json!({ "type": ["array", "object"] });
-                json!({ "type": "object", "properties": { "zip": groups }, "additionalProperties": lists })
+                json!({
+                    "type": "object", "properties": { "zip": groups }, "additionalProperties": lists
+                })
             }
             Kind::Table(section) => json!({ "allOf": [table(section)] }),
             Kind::Tables(section) => {

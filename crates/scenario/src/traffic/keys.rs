@@ -74,7 +74,10 @@ pub static STREAM: Section = Section {
              added to the name"),
         k("protocol", Word(PROTOCOLS), Is("udp"), "",
             "transport protocol: `icmp` sends echo requests; `tcp` is measured only"),
-        k("rate", Quantity(&[D::PacketRate, D::Ratio], f64::MIN_POSITIVE, 1e9), Absent, "1/s", "packets per second; `gap` is then only a shape"),
+        k(
+            "rate", Quantity(&[D::PacketRate, D::Ratio], f64::MIN_POSITIVE, 1e9), Absent, "1/s",
+            "packets per second; `gap` is then only a shape"
+        ),
         k("gap", Law(D::Time), See("constant, if there is a `rate`"), "s", "gaps between packets"),
         k("size", Law(D::Bytes), Is("512 B"), "bytes", "payload of a packet, at least 16 bytes"),
         k("app", Text, Absent, "",
