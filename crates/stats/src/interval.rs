@@ -261,7 +261,9 @@ mod tests {
             scale in 1e-6..1e6_f64,
         ) {
             let scaled: Vec<f64> = values.iter().map(|value| value * scale).collect();
-            for (values, support) in [(&values, Support::Within(0.0, 1.0)), (&scaled, Support::Positive)] {
+            for (values, support) in [
+                (&values, Support::Within(0.0, 1.0)), (&scaled, Support::Positive)
+            ] {
                 let Some((interval, _)) = of(values, support) else { continue };
                 let (low, high) = support.ends();
                 prop_assert!(low <= interval.low && interval.high <= high, "{:?}", interval);
