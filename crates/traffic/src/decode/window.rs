@@ -345,7 +345,8 @@ mod tests {
                 firsts.push(*s);
             }
             let least = if from_zero { Some(0) } else { firsts.iter().min().copied() };
-            let missing: Vec<u64> = (least.unwrap_or(0)..next_exp).filter(|s| !firsts.contains(s)).collect();
+            let expected = least.unwrap_or(0)..next_exp;
+            let missing: Vec<u64> = expected.filter(|s| !firsts.contains(s)).collect();
             prop_assert_eq!(run(64, from_zero, &sequences), (extents, duplicates, 0, missing));
         }
 

@@ -351,8 +351,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600), is_text: bool) {
-            let form = Form::of(&bytes).unwrap_or(if is_text { Form::Text } else { Form::Binary(Order::Big) });
+        fn no_bytes_make_it_panic(
+            bytes in proptest::collection::vec(any::<u8>(), 0..600), is_text: bool
+        ) {
+            let form = Form::of(&bytes).unwrap_or(if is_text {
+                Form::Text
+            } else {
+                Form::Binary(Order::Big)
+            });
             let mut entries = Entries::default();
             for line in Lines::new(&bytes[..], form).flatten() {
                 entries.line(&line, &mut |_| {});

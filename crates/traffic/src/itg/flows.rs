@@ -330,10 +330,14 @@ mod tests {
                 let at = bytes.len();
                 bytes.resize(at + *length as usize, 0xaa);
                 let stamp = Stamp { flow: 3, sequence, sent_ns: 5_000_000 };
-                stamps::head(&stamp, *length).encode(&mut bytes[at..], Metadata::Full, Protocol::Tcp);
+                stamps::head(&stamp, *length).encode(
+                    &mut bytes[at..], Metadata::Full, Protocol::Tcp
+                );
             }
             let mut messages = flows.messages(host(1));
-            let (mut left, mut cuts, mut found) = (bytes.as_slice(), cuts.iter().cycle(), Vec::new());
+            let (mut left, mut cuts, mut found) = (
+                bytes.as_slice(), cuts.iter().cycle(), Vec::new()
+            );
             while !left.is_empty() {
                 let count = cuts.next().map_or(1, |cut| (*cut).min(left.len()));
                 let (mut part, rest) = left.split_at(count);
@@ -342,7 +346,9 @@ mod tests {
                     found.push((stamp.flow, stamp.sequence, stamp.sent_ns, length));
                 }
             }
-            let expected: Vec<_> = (0..).zip(&lengths).map(|(at, length)| (11, at, 5_000_000, *length)).collect();
+            let expected: Vec<_> = (0..).zip(&lengths).map(
+                |(at, length)| (11, at, 5_000_000, *length)
+            ).collect();
             prop_assert_eq!(found, expected);
             prop_assert!(!messages.is_wrong());
         }

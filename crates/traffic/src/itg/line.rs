@@ -193,7 +193,9 @@ mod tests {
                     end_ns: at * 1000,
                 };
                 at += gap;
-                prop_assert_eq!(days.record(&Line::new(&record, host(), host()).unwrap()), Some(record));
+                prop_assert_eq!(
+                    days.record(&Line::new(&record, host(), host()).unwrap()), Some(record)
+                );
             }
         }
     }

@@ -186,7 +186,9 @@ mod tests {
         }
 
         #[test]
-        fn damaged_lines_do_not_make_it_panic(at in 0..FOUR.len() - 1, to in proptest::char::any()) {
+        fn damaged_lines_do_not_make_it_panic(
+            at in 0..FOUR.len() - 1, to in proptest::char::any()
+        ) {
             let mut text = FOUR.to_owned();
             text.replace_range(at..=at, &to.to_string());
             let _ = read(&text, 1);
