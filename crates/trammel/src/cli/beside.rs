@@ -25,7 +25,9 @@ pub(super) struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["shares", "operations", "what_if", "cores", "rate", "remote", "chain", "refine"]
+        conflicts_with_all = [
+            "shares", "operations", "what_if", "cores", "rate", "remote", "chain", "refine"
+        ]
     )]
     pub(super) beside: Option<String>,
     /// Flows of the configuration beside [default: --flows]

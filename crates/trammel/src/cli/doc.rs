@@ -30,7 +30,10 @@ pub(super) struct Args {
     name: Option<String>,
     /// List the requirements of RFCs that the source cites, and where; with a TEXT such as
     /// `rfc2544`, only those
-    #[arg(long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "", conflicts_with = "kind")]
+    #[arg(
+        long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "",
+        conflicts_with = "kind"
+    )]
     citations: Option<String>,
 }
 

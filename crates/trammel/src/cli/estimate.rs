@@ -44,7 +44,10 @@ pub(super) struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// Treat the functions as a chain in this order: on one core, or each on its own
-    #[arg(long, value_enum, value_name = "HOW", conflicts_with_all = ["refine", "measure", "what_if", "operations"])]
+    #[arg(
+        long, value_enum, value_name = "HOW",
+        conflicts_with_all = ["refine", "measure", "what_if", "operations"]
+    )]
     chain: Option<Chain>,
     /// The machine: a name of `trammel list machines`, `NAME:PROFILE`, or `host` [default: `host`
     /// where `trammel calibrate` was run, else xeon-e5-2690v2:data-sheet]

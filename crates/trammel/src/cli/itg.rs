@@ -302,7 +302,10 @@ pub(super) struct RecvArgs {
     #[arg(long, value_name = "DIR", help_heading = "D-ITG", requires = "itg")]
     itg_logs: Option<PathBuf>,
     /// Most bytes of these logs together
-    #[arg(long, value_name = "SIZE", help_heading = "D-ITG", requires = "itg_logs", default_value = "10 GB", value_parser = sizes::parse)]
+    #[arg(
+        long, value_name = "SIZE", help_heading = "D-ITG", requires = "itg_logs",
+        default_value = "10 GB", value_parser = sizes::parse
+    )]
     quota: u64,
 }
 

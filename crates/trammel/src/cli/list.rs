@@ -116,7 +116,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let kind = args.kind.to_possible_value().expect("no kind is hidden");
         let rows: Vec<_> = rows
             .iter()
-            .map(|(name, aliases, summary)| json!({ "name": name, "aliases": aliases, "summary": summary }))
+            .map(|(name, aliases, summary)| {
+                json!({
+                    "name": name, "aliases": aliases, "summary": summary
+                })
+            })
             .collect();
         return out(&json!({ "schema": "trammel/1", kind.get_name(): rows }).to_string());
     }
