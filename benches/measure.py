@@ -55,7 +55,9 @@ def words(line: str) -> dict[str, str]:
 def cost(command: Sequence[str | Path]) -> tuple[str, resource.struct_rusage]:
     """Runs `command` to its end: what it printed, and what it and those it waited for used."""
     with tempfile.TemporaryFile("w+") as out:
-        process = subprocess.Popen([str(word) for word in command], stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            [str(word) for word in command], stdout=out, stderr=subprocess.STDOUT
+        )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
@@ -72,8 +74,8 @@ def run(command: Sequence[str | Path]) -> Run:
     if not results:
         raise Failure(f"`{command[0]}` printed no result: {text[-400:].strip()}")
     result = results[-1]
-    # The kernel's figure for a child includes what this interpreter held before the child began, so a
-    # program's own word for its peak comes first.
+    # The kernel's figure for a child includes what this interpreter held before the child began, so
+    # a program's own word for its peak comes first.
     rss_kb = int(result.get("peak_rss_kb", usage.ru_maxrss))
     return Run(
         packets=int(result["data_packets"]),
@@ -86,7 +88,16 @@ def run(command: Sequence[str | Path]) -> Run:
 
 def build_example() -> Path:
     """Builds the example program `dumbbell` in release and returns its path."""
-    command = ["cargo", "build", "--release", "--quiet", "-p", "trammel-netsim", "--example", "dumbbell"]
+    command = [
+        "cargo",
+        "build",
+        "--release",
+        "--quiet",
+        "-p",
+        "trammel-netsim",
+        "--example",
+        "dumbbell",
+    ]
     if subprocess.run(command, cwd=ROOT, check=False).returncode != 0 or not EXAMPLE.exists():
         raise Failure(f"`{' '.join(command)}` failed")
     return EXAMPLE
@@ -112,12 +123,14 @@ class Spread:
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table in Markdown; columns after the first two are aligned right."""
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+
     def line(row: Sequence[str]) -> str:
         cells = [
             cell.ljust(width) if i < 2 else cell.rjust(width)
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         return "| " + " | ".join(cells) + " |"
+
     rule = ["-" * width if i < 2 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
     return "\n".join([line(header), "| " + " | ".join(rule) + " |", *map(line, rows)])
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""TRex as the tester of `trammel bench`: its stateless client, spoken to in lines of JSON (docs/bench.md, "Measurers").
+"""TRex as the tester of `trammel bench`: its stateless client, spoken to in lines of JSON
+(docs/bench.md, "Measurers").
 
-  trammel bench --measurer "python3 share/trex_measurer.py --server 192.0.2.1 --ports 0,1" --tests throughput -o out
+  trammel bench --measurer "python3 share/trex_measurer.py --server 192.0.2.1 --ports 0,1" --tests
+  throughput -o out
 
-TRex's Python client must be importable as `trex.stl.api`: put the folder `automation/trex_control_plane/interactive` of a TRex
-release into PYTHONPATH. The server runs already (`t-rex-64 -i`), and its two ports know the device's addresses
-(`trex_cfg.yaml`). A trial is what TRex's counters of ports say, read after traffic has ended and late frames have come in.
+TRex's Python client must be importable as `trex.stl.api`: put the folder
+`automation/trex_control_plane/interactive` of a TRex release into PYTHONPATH. The server runs
+already (`t-rex-64 -i`), and its two ports know the device's addresses (`trex_cfg.yaml`). A trial is
+what TRex's counters of ports say, read after traffic has ended and late frames have come in.
 Latency is that of a stream of its own in each direction, since TRex measures it in software.
 """
 
@@ -17,17 +20,22 @@ import time
 try:
     from trex.stl import api as trex
 except ImportError as missing:
-    sys.exit(f"trex_measurer: {missing}; put `automation/trex_control_plane/interactive` of a TRex release into PYTHONPATH")
+    sys.exit(
+        f"trex_measurer: {missing}; put `automation/trex_control_plane/interactive` of a TRex "
+        f"release into PYTHONPATH"
+    )
 
 FCS = 4
 # Late frames may come for so long: two seconds, RFC 2544 section 23.
 RESIDUAL_MS = 2000
-# TRex ends a trial by its own clock and does not tell when. What we see of it takes longer by messages to the server.
+# TRex ends a trial by its own clock and does not tell when. What we see of it takes longer by
+# messages to the server.
 SLACK_S = 1.0
 # The signature of a latency frame, behind Ethernet, IP and UDP.
 SIGNATURE = 16
 HEADERS = {"ipv4": 14 + 20 + 8, "ipv6": 14 + 40 + 8}
-# RFC 2544 C.2.2 and RFC 5180 section 8: addresses of benchmarks. One for each side, and counted up from there.
+# RFC 2544 C.2.2 and RFC 5180 section 8: addresses of benchmarks. One for each side, and counted up
+# from there.
 FIRST = {"ipv4": ("198.18.0.2", "198.19.0.2"), "ipv6": ("2001:2::2", "2001:2:0:8000::2")}
 
 
@@ -42,9 +50,15 @@ def addresses(protocol: str, way: int) -> tuple[str, str]:
 
 
 def packet(protocol: str, way: int, frame_bytes: int, streams: int):
-    """A frame of so many bytes with its FCS, whose destination is drawn in turn from `streams` addresses."""
+    """A frame of so many bytes with its FCS, whose destination is drawn in turn from `streams`
+    addresses.
+    """
     source, destination = addresses(protocol, way)
-    network = trex.IP(src=source, dst=destination) if protocol == "ipv4" else trex.IPv6(src=source, dst=destination)
+    network = (
+        trex.IP(src=source, dst=destination)
+        if protocol == "ipv4"
+        else trex.IPv6(src=source, dst=destination)
+    )
     headers = trex.Ether() / network / trex.UDP(sport=49184, dport=7)
     padding = b"\0" * (frame_bytes - FCS - HEADERS[protocol])
     machine = trex.STLVM()
@@ -110,7 +124,9 @@ class Tester:
         self.client.clear_stats()
         begun = time.monotonic()
         self.client.start(ports=sources, duration=asked["duration_s"], force=True)
-        self.client.wait_on_traffic(ports=sources, timeout=asked["duration_s"] + 30, rx_delay_ms=RESIDUAL_MS)
+        self.client.wait_on_traffic(
+            ports=sources, timeout=asked["duration_s"] + 30, rx_delay_ms=RESIDUAL_MS
+        )
         took = time.monotonic() - begun - RESIDUAL_MS / 1000
         stats = self.client.get_stats()
         sent = sum(stats[self.ports[way]]["opackets"] for way in ways)
@@ -120,7 +136,9 @@ class Tester:
             "received": min(sent, came),
             # A port counts whatever comes to it.
             "stray": max(0, came - sent),
-            "effective_duration_s": took if took > asked["duration_s"] + SLACK_S else asked["duration_s"],
+            "effective_duration_s": took
+            if took > asked["duration_s"] + SLACK_S
+            else asked["duration_s"],
         }
         if measured:
             answer.update(self.latency(measured, answer["received"]))
@@ -149,11 +167,26 @@ def say(message: dict) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", default="127.0.0.1", help="where TRex runs (default: %(default)s)")
-    parser.add_argument("--ports", default="0,1", help="its two ports: one sends, one receives (default: %(default)s)")
-    parser.add_argument("--device", default="a device behind TRex", help="what is tested, for the report")
-    parser.add_argument("--latency-pps", type=float, default=1000, help="frames a second of each latency stream; 0: none")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--server", default="127.0.0.1", help="where TRex runs (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--ports",
+        default="0,1",
+        help="its two ports: one sends, one receives (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--device", default="a device behind TRex", help="what is tested, for the report"
+    )
+    parser.add_argument(
+        "--latency-pps",
+        type=float,
+        default=1000,
+        help="frames a second of each latency stream; 0: none",
+    )
     words = parser.parse_args()
     ports = [int(port) for port in words.ports.split(",")]
     if len(ports) != 2:

@@ -1,13 +1,15 @@
 """How true estimates of this machine are: `python3 -m benches.accuracy [NAME …]`.
 
-Each function is estimated on `host`, whose constants come from graphs of single elements (`trammel calibrate`), and
-then measured on rings in memory; no function is predicted from its own counters. Beside the error stand that
-of a null model, one constant for every packet (the mean of the measured functions), and how far two measurements differ.
-A graph that does nothing is measured before and after each function, with the shortest frames, and tells the `pace` of the
-machine: what it takes over what the calibration says that it takes. `measured` is what the function took over that. Where the
-pace is more than a tenth too slow, who shares the processor's core slows it, and the function is measured again. All functions
-are measured in two rounds, minutes apart, and the least counts: others only ever make a function slower.
-Calibrate first, on a machine at rest: `trammel calibrate`.
+Each function is estimated on `host`, whose constants come from graphs of single elements
+(`trammel calibrate`), and then measured on rings in memory; no function is predicted from its own
+counters. Beside the error stand that of a null model, one constant for every packet (the mean of
+the measured functions), and how far two measurements differ. A graph that does nothing is measured
+before and after each function, with the shortest frames, and tells the `pace` of the machine: what
+it takes over what the calibration says that it takes. `measured` is what the function took over
+that. Where the pace is more than a tenth too slow, who shares the processor's core slows it, and
+the function is measured again. All functions are measured in two rounds, minutes apart, and the
+least counts: others only ever make a function slower. Calibrate first, on a machine at rest:
+`trammel calibrate`.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ def router(table: str, count: int) -> str:
 def firewall(count: int) -> str:
     """A filter whose rules do not match the packets but for the last."""
     rules = ", ".join(
-        f"deny src net 10.{n % 250}.{n // 250}.0/24 and dst port {1000 + n}" for n in range(count - 1)
+        f"deny src net 10.{n % 250}.{n // 250}.0/24 and dst port {1000 + n}"
+        for n in range(count - 1)
     )
     rules = f"IPFilter({rules}, allow all)"
     return f"FromDevice(in) -> MarkIPHeader(14) -> {rules} -> Queue -> ToDevice(out);"
@@ -64,7 +67,8 @@ SWITCH = (
     "s[1] -> Queue -> ToDevice(o1);"
 )
 NAT = (
-    "FromDevice(in) -> Strip(14) -> CheckIPHeader -> rw :: IPRewriter(pattern 1.0.0.1 1024-65535 - - 0 0); "
+    "FromDevice(in) -> Strip(14) -> CheckIPHeader -> rw :: IPRewriter(pattern 1.0.0.1 1024-65535 - "
+    "- 0 0); "
     f"rw[0] -> {ENCAP} -> Queue -> ToDevice(out);"
 )
 GRE = (
@@ -72,7 +76,8 @@ GRE = (
     f"-> IPEncap(gre, 1.0.0.1, 1.0.0.2) -> {ENCAP} -> Queue -> ToDevice(out);"
 )
 IP6 = (
-    "FromDevice(in) -> Strip(14) -> IP6Encap(SRC 2001:db8::1, DST 2001:db8:1::2, PROTO 59, HLIM 64) -> CheckIP6Header "
+    "FromDevice(in) -> Strip(14) -> IP6Encap(SRC 2001:db8::1, DST 2001:db8:1::2, PROTO 59, HLIM "
+    "64) -> CheckIP6Header "
     "-> GetIP6Address(24) -> rt :: LookupIP6Route(2001:db8:1::/48 ::0 0, ::/0 ::0 0); "
     "rt -> DecIP6HLIM -> EtherEncap(0x86dd, 2:0:0:0:1:1, 2:0:0:0:1:2) -> Queue -> ToDevice(out);"
 )
@@ -82,7 +87,8 @@ MPLS = (
     "l -> MPLSDecTTL -> EtherEncap(0x8847, 2:0:0:0:1:1, 2:0:0:0:1:2) -> Queue -> ToDevice(out);"
 )
 STATIC = (
-    "FromDevice(in) -> c :: Classifier(0/020000000001, 0/020000000003, -); c[0] -> Queue -> ToDevice(o0); "
+    "FromDevice(in) -> c :: Classifier(0/020000000001, 0/020000000003, -); c[0] -> Queue -> "
+    "ToDevice(o0); "
     "c[1] -> Queue -> ToDevice(o1); c[2] -> Discard;"
 )
 
@@ -92,7 +98,8 @@ ACCESS = (
     "4500002e 00000000 4011aeb4 0a000002 c0000209 03e807d0 001a0000"
 )
 CORE = (
-    "020000000001 020000000003 8847 0012c140 4500004e 00000000 402f0181 cb007101 cb0071fe a0000800 39c60000 00001267 "
+    "020000000001 020000000003 8847 0012c140 4500004e 00000000 402f0181 cb007101 cb0071fe a0000800 "
+    "39c60000 00001267 "
     "4500002e 00000000 4011aeb4 c0000209 0a000002 03e807d0 001a0000"
 )
 
@@ -116,9 +123,21 @@ FUNCTIONS: list[tuple[str, str, list[str]]] = [
     ("counters", COUNTERS, []),
     ("IP router, 8 routes", router("RadixIPLookup", 8), []),
     ("IP router, 8 routes, 256 flows", router("StaticIPLookup", 8), ["--flows", "256", *ADDRESSES]),
-    ("IP router, 100 k routes", router("DirectIPLookup", 100_000), ["--flows", "65536", *ADDRESSES]),
-    ("IP router, 100 k routes, radix", router("RadixIPLookup", 100_000), ["--flows", "65536", *ADDRESSES]),
-    ("IP router, 1 M routes", router("DirectIPLookup", 1_000_000), ["--flows", "65536", *ADDRESSES]),
+    (
+        "IP router, 100 k routes",
+        router("DirectIPLookup", 100_000),
+        ["--flows", "65536", *ADDRESSES],
+    ),
+    (
+        "IP router, 100 k routes, radix",
+        router("RadixIPLookup", 100_000),
+        ["--flows", "65536", *ADDRESSES],
+    ),
+    (
+        "IP router, 1 M routes",
+        router("DirectIPLookup", 1_000_000),
+        ["--flows", "65536", *ADDRESSES],
+    ),
     ("NAT", NAT, []),
     ("NAT, 10 k flows", NAT, ["--flows", "10000", *ADDRESSES]),
     ("firewall, 20 rules", firewall(20), []),
@@ -136,7 +155,16 @@ def run(text: str, traffic: list[str]) -> list[dict]:
     with tempfile.TemporaryDirectory() as folder:
         config, capture = Path(folder) / "function.click", Path(folder) / "sample.pcap"
         config.write_text(text)
-        command = [str(PROGRAM), "estimate", str(config), "--machine", "host", "--measure", "--json", *traffic]
+        command = [
+            str(PROGRAM),
+            "estimate",
+            str(config),
+            "--machine",
+            "host",
+            "--measure",
+            "--json",
+            *traffic,
+        ]
         if "--frame-sizes" not in command:
             command += ["--frame-sizes", SIZES]
         if "--sample" in command:
@@ -160,11 +188,15 @@ ROUNDS = 2
 
 def rows_of(rows: list[dict], engine: str) -> list[dict]:
     """The rows of an engine, by size."""
-    return sorted((row for row in rows if row["engine"] == engine), key=lambda row: row["frame_bytes"])
+    return sorted(
+        (row for row in rows if row["engine"] == engine), key=lambda row: row["frame_bytes"]
+    )
 
 
 def pace() -> float:
-    """How much slower the machine is now than its calibration says. Longer frames would add what estimates of them err by."""
+    """How much slower the machine is now than its calibration says. Longer frames would add what
+    estimates of them err by.
+    """
     rows = run(REFERENCE, ["--frame-sizes", SIZES.split(",")[0]])
     return rows_of(rows, "measure")[0]["cost_cycles"] / rows_of(rows, "predict")[0]["cost_cycles"]
 
@@ -182,17 +214,27 @@ def steady(text: str, traffic: list[str]) -> tuple[list[dict], float, bool]:
 def main() -> None:
     """Prints a row for each function and size, and what they come to."""
     global PROGRAM  # noqa: PLW0603: one program for the whole run
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only functions with this in their name")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="only functions with this in their name"
+    )
     parser.add_argument("--program", type=Path, default=PROGRAM, help="the program to ask")
     wanted = parser.parse_args()
     PROGRAM = wanted.program
     if not PROGRAM.is_file():
         message = f"{PROGRAM} is not there; build it: cargo build --release -p trammel"
         raise Failure(message)
-    say(f"{'function':<32} {'bytes':>5} {'low':>8} {'estimate':>8} {'high':>8} {'measured':>8} {'error':>8} {'runs':>6} {'pace':>6}")
-    chosen = [one for one in FUNCTIONS if not wanted.names or any(part in one[0] for part in wanted.names)]
-    # What each function was seen to take, by name and size: the least in a steady moment, else the least.
+    say(
+        f"{'function':<32} {'bytes':>5} {'low':>8} {'estimate':>8} {'high':>8} {'measured':>8} "
+        f"{'error':>8} {'runs':>6} {'pace':>6}"
+    )
+    chosen = [
+        one for one in FUNCTIONS if not wanted.names or any(part in one[0] for part in wanted.names)
+    ]
+    # What each function was seen to take, by name and size: the least in a steady moment, else the
+    # least.
     best: dict[tuple[str, int], tuple[bool, float, dict, dict, float]] = {}
     for _ in range(ROUNDS):
         for name, text, traffic in chosen:
@@ -212,7 +254,8 @@ def main() -> None:
         repeats.append(repeat)
         say(
             f"{name:<32} {size:>5} {low:>8.1f} {centre:>8.1f} {high:>8.1f} {seen:>8.1f} "
-            f"{errors[-1]:>+8.1%} {repeat:>6.1%} {pace_of:>6.2f}{' unsteady' if is_unsteady else ''}"
+            f"{errors[-1]:>+8.1%} {repeat:>6.1%} "
+            f"{pace_of:>6.2f}{' unsteady' if is_unsteady else ''}"
         )
     if not errors:
         message = "no function has such a name"
@@ -221,10 +264,13 @@ def main() -> None:
     mean = statistics.mean(measured)
     null = [abs(mean / seen - 1) for seen in measured]
     say(
-        f"\n{len(errors)} cases: median error {statistics.median(size):.1%}, worst {max(size):.1%}; "
+        f"\n{len(errors)} cases: median error {statistics.median(size):.1%}, worst "
+        f"{max(size):.1%}; "
         f"null model (one constant): median {statistics.median(null):.1%}, worst {max(null):.1%}\n"
-        f"in the interval: {sum(inside)} of {len(inside)}; median high/low {statistics.median(widths):.2f}; "
-        f"runs of the measurement differ by {statistics.median(repeats):.1%} (median), {max(repeats):.1%} at most"
+        f"in the interval: {sum(inside)} of {len(inside)}; median high/low "
+        f"{statistics.median(widths):.2f}; "
+        f"runs of the measurement differ by {statistics.median(repeats):.1%} (median), "
+        f"{max(repeats):.1%} at most"
     )
 
 

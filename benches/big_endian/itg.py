@@ -1,12 +1,13 @@
 """A big-endian D-ITG beside ours: `python3 -m benches.big_endian.itg`.
 
-Debian's `d-itg` for s390x, fetched by apt and unpacked without being installed, runs under QEMU's user mode: its ITGSend sends to
-`trammel recv --itg`, and `trammel send --itg` to its ITGRecv, over UDP and TCP, one way and there and back. Both ends' logs in
-D-ITG's form must hold every packet, each in the order of bytes of its machine.
+Debian's `d-itg` for s390x, fetched by apt and unpacked without being installed, runs under QEMU's
+user mode: its ITGSend sends to `trammel recv --itg`, and `trammel send --itg` to its ITGRecv, over
+UDP and TCP, one way and there and back. Both ends' logs in D-ITG's form must hold every packet,
+each in the order of bytes of its machine.
 
-The receiver's port of a flow is the one field of D-ITG's signalling that is in the memory of the machine that sent it: between
-machines of different orders a receiver listens on the port with its two bytes swapped. It answers with that number, the sender
-sends there, and packets arrive.
+The receiver's port of a flow is the one field of D-ITG's signalling that is in the memory of the
+machine that sent it: between machines of different orders a receiver listens on the port with its
+two bytes swapped. It answers with that number, the sender sends there, and packets arrive.
 
 Needs (Debian): `qemu-user-static`, and a mirror with the architecture s390x.
 """
@@ -46,10 +47,16 @@ def fetch(folder: Path) -> Path:
         (folder / part).mkdir(parents=True, exist_ok=True)
     (folder / "status").touch()
     options = ["APT::Architecture=s390x", "APT::Architectures=s390x", "APT::Sandbox::User=root"]
-    options += [f"Dir::State={folder}/state", f"Dir::State::status={folder}/status", f"Dir::Cache={folder}/cache"]
+    options += [
+        f"Dir::State={folder}/state",
+        f"Dir::State::status={folder}/status",
+        f"Dir::Cache={folder}/cache",
+    ]
     apt = ["apt-get", "-q", *(word for option in options for word in ("-o", option))]
     for words in (["update"], ["download", *(f"{name}:s390x" for name in PACKAGES)]):
-        done = subprocess.run([*apt, *words], cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*apt, *words], cwd=folder, capture_output=True, text=True, check=False
+        )
         if done.returncode != 0:
             raise Failure(f"apt-get {words[0]} for s390x: {done.stderr.strip()}")
     for package in sorted(folder.glob("*.deb")):
@@ -90,11 +97,26 @@ def stop(running: subprocess.Popen[str]) -> None:
 def to_ours(trammel: str, theirs: list[str], words: list[str], folder: Path) -> None:
     """Their sender, our receiver."""
     command = [trammel, "recv", "--itg=-l received.log", "--port", "0", "--flows", "1"]
-    serving = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    serving = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
     try:
         line = serving.stderr.readline() if serving.stderr else ""
         port = line.strip().rsplit(":", 1)[-1]
-        flow = ["-a", "127.0.0.1", "-Sdp", port, "-rp", str(free_port()), "-C", "500", "-c", "100", "-z", str(PACKETS)]
+        flow = [
+            "-a",
+            "127.0.0.1",
+            "-Sdp",
+            port,
+            "-rp",
+            str(free_port()),
+            "-C",
+            "500",
+            "-c",
+            "100",
+            "-z",
+            str(PACKETS),
+        ]
         sending = [*theirs[:-1], theirs[-1] + "/ITGSend", *flow, *words, "-l", "sent.log"]
         subprocess.run(sending, cwd=folder, capture_output=True, timeout=PATIENCE_S, check=False)
         serving.communicate(timeout=PATIENCE_S)
@@ -109,16 +131,26 @@ def to_theirs(trammel: str, theirs: list[str], words: list[str], folder: Path) -
     """Our sender, their receiver."""
     port = free_port()
     command = [*theirs[:-1], theirs[-1] + "/ITGRecv", "-Sp", str(port), "-l", "received.log"]
-    serving = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
+    serving = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True
+    )
     try:
         with socket.socket() as asking:
             wait_for("ITGRecv does not listen", lambda: asking.connect_ex(("127.0.0.1", port)) == 0)
-        flow = f"-a 127.0.0.1 -Sdp {port} -rp {free_port()} -C 500 -c 100 -z {PACKETS} -l sent.log {' '.join(words)}"
+        flow = (
+            f"-a 127.0.0.1 -Sdp {port} -rp {free_port()} -C 500 -c 100 -z {PACKETS} -l sent.log "
+            f"{' '.join(words)}"
+        )
         sending = [trammel, "send", "--itg", flow]
-        sent = subprocess.run(sending, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        sent = subprocess.run(
+            sending, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        )
         if sent.returncode != 0:
             raise Failure(f"here to s390x: the sender ended with {sent.returncode}: {sent.stderr}")
-        wait_for("here to s390x: packets are missing", lambda: records(folder / "received.log", "big") >= PACKETS)
+        wait_for(
+            "here to s390x: packets are missing",
+            lambda: records(folder / "received.log", "big") >= PACKETS,
+        )
     finally:
         stop(serving)
     found = records(folder / "sent.log", "little"), records(folder / "received.log", "big")
@@ -127,15 +159,23 @@ def to_theirs(trammel: str, theirs: list[str], words: list[str], folder: Path) -
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=Path, help="folder for what apt fetches, used again next time")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--keep", type=Path, help="folder for what apt fetches, used again next time"
+    )
     keep = parser.parse_args().keep
     if shutil.which(EMULATOR) is None:
         raise Failure(f"`{EMULATOR}` is missing: apt install qemu-user-static")
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     trammel = str(target / "debug" / "trammel")
     if not Path(trammel).exists():
-        subprocess.run(["cargo", "build", "--locked", "-p", "trammel", "--bin", "trammel"], cwd=ROOT, check=True)
+        subprocess.run(
+            ["cargo", "build", "--locked", "-p", "trammel", "--bin", "trammel"],
+            cwd=ROOT,
+            check=True,
+        )
     with tempfile.TemporaryDirectory() as fetched:
         root = fetch(keep.resolve() if keep else Path(fetched))
         theirs = [EMULATOR, "-L", str(root), str(root / "usr/bin")]

@@ -1,10 +1,11 @@
-"""Counts the instructions that classes of elements cost a packet: `python3 -m benches.elements [CLASS …]`.
+"""Counts the instructions that classes of elements cost a packet: `python3 -m benches.elements
+[CLASS …]`.
 
 Each line of `cases.csv` puts an element, and then `Null` in its place, between a source and a sink.
-Valgrind counts both routers at two lengths, so that what is done once drops out; the difference is what
-the element does to a packet of 60 bytes, in batches of 32. From these numbers come the `work(…)` of the
-operations that classes declare (`trammel doc element CLASS` shows them; crates/router/src/estimate.rs says how).
-Build first: `cargo build --release -p trammel`.
+Valgrind counts both routers at two lengths, so that what is done once drops out; the difference is
+what the element does to a packet of 60 bytes, in batches of 32. From these numbers come the
+`work(…)` of the operations that classes declare (`trammel doc element CLASS` shows them;
+crates/router/src/estimate.rs says how). Build first: `cargo build --release -p trammel`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def frames() -> dict[str, bytes]:
     udp = ip4(17, ports + struct.pack(">HH", 26, 0) + b"a" * 18, 6)
     tcp = ip4(6, ports + struct.pack(">IIBBHHH", 1, 1, 0x50, 0x10, 1000, 0, 0) + b"a" * 6, 16)
     icmp = ip4(1, struct.pack(">BBHHH", 8, 0, 0, 1, 1) + b"a" * 18, 2, has_pseudo=False)
-    six = bytes.fromhex("60000000001a1140" + "20010db8" + "0" * 23 + "1" + "20010db8" + "0" * 23 + "2")
+    six = bytes.fromhex(
+        "60000000001a1140" + "20010db8" + "0" * 23 + "1" + "20010db8" + "0" * 23 + "2"
+    )
     arp = "08060001080006040001" + "0200000000010a000001" + "0000000000000a010002"
     return {
         "udp": ADDRESSES + b"\x08\x00" + udp,

@@ -1,7 +1,7 @@
 """CPU time of a guest for a data packet: `python3 -m benches.guest`.
 
-One flow of CUBIC over 100 Mbit/s, 50 ms and a queue of a bandwidth-delay product, the real kernel in
-virtual time. The boot and the report are told by a run of one second, and taken off from one of
+One flow of CUBIC over 100 Mbit/s, 50 ms and a queue of a bandwidth-delay product, the real kernel
+in virtual time. The boot and the report are told by a run of one second, and taken off from one of
 `--duration`; both are run in turn. The processor time is that of the program and of its guest.
 
 Needs `cargo build --release -p trammel --bins` and `trammel kernel build`.
@@ -70,7 +70,13 @@ def main() -> int:
         say(f"error: {failure}")
         return 3
     boot, whole, beyond = (Spread.of(of) for of in zip(*rounds, strict=True))
-    header = ["variant", "packets", "boot and report, s", "us a packet, all included", "us a packet beyond them"]
+    header = [
+        "variant",
+        "packets",
+        "boot and report, s",
+        "us a packet, all included",
+        "us a packet beyond them",
+    ]
     print(table(header, [[args.variant, str(packets), str(boot), str(whole), str(beyond)]]))
     print("\nLeast, median, greatest. The target is 4.5 us on an idle machine, 7 on a busy one.")
     return 0

@@ -1,14 +1,15 @@
-"""Counts instructions a packet and compares them with the baseline: `python3 -m benches.instructions`.
+"""Counts instructions a packet and compares them with the baseline: `python3 -m
+benches.instructions`.
 
 Time on a shared machine is noise; instructions are not. Valgrind counts those of a short run of the
-example `dumbbell`, less those of an empty run of the same network, over the data packets sent. The result
-differs between compilers but hardly between machines, so a loss of speed shows in CI. It exits with 1
-where a scenario is beyond ±5 % of `baseline.csv`, in either direction: an unnoticed gain today hides a
-loss tomorrow. What instructions do not show is waiting for memory; `benches.peers` and `benches.growth`
-measure that.
+example `dumbbell`, less those of an empty run of the same network, over the data packets sent. The
+result differs between compilers but hardly between machines, so a loss of speed shows in CI. It
+exits with 1 where a scenario is beyond ±5 % of `baseline.csv`, in either direction: an unnoticed
+gain today hides a loss tomorrow. What instructions do not show is waiting for memory;
+`benches.peers` and `benches.growth` measure that.
 
-After a change that is meant to cost or to save, `python3 -m benches.instructions --update` rewrites the
-baseline; commit it with the change, whose message says why. The same goes for a new compiler.
+After a change that is meant to cost or to save, `python3 -m benches.instructions --update` rewrites
+the baseline; commit it with the change, whose message says why. The same goes for a new compiler.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--update", action="store_true", help="rewrite the baseline with what is counted")
+    parser.add_argument(
+        "--update", action="store_true", help="rewrite the baseline with what is counted"
+    )
     parser.add_argument("--duration", type=float, default=2, help="virtual seconds (2)")
     args = parser.parse_args()
     if shutil.which("valgrind") is None:
@@ -133,7 +136,9 @@ def main() -> int:
         verdict = "slower than" if change > 0 else "faster than"
         print(f"{name}: {verdict} the baseline by {abs(change):.1%}{cause}")
     if beyond:
-        print("if that is meant: `python3 -m benches.instructions --update`, and commit the baseline")
+        print(
+            "if that is meant: `python3 -m benches.instructions --update`, and commit the baseline"
+        )
     return 1 if beyond else 0
 
 

@@ -1,9 +1,10 @@
 """How true the simulation of loads is on this machine: `python3 -m benches.latency [NAME …]`.
 
-Each function is simulated on `host` and measured on rings in memory: throughput, p50 and p99 of latency at 10, 50 and
-90 % of the maximum that each engine finds for itself, what comes through at 90 to 150 % of it, and how long it takes
-to recover from 110 %. What came through and the throughput are to agree within 5 %, times within 20 %. `spread` is how much the
-windows of the measurement differ, from the least to the greatest, over their median: of the 99th percentile, the loss or the
+Each function is simulated on `host` and measured on rings in memory: throughput, p50 and p99 of
+latency at 10, 50 and 90 % of the maximum that each engine finds for itself, what comes through at
+90 to 150 % of it, and how long it takes to recover from 110 %. What came through and the throughput
+are to agree within 5 %, times within 20 %. `spread` is how much the windows of the measurement
+differ, from the least to the greatest, over their median: of the 99th percentile, the loss or the
 delay. Calibrate first, on a machine at rest: `trammel calibrate`.
 """
 
@@ -21,10 +22,16 @@ from benches.measure import ROOT, Failure, say
 PROGRAM = ROOT / "target" / "release" / "trammel"
 EXAMPLES = ROOT / "examples" / "forwarding"
 SIZES = [82, 1518]
-PLAIN = "020000000003 020000000002 0800 4500002e 00000000 4011aeb4 0a000002 c0000209 03e807d0 001a0000"
-QINQ = "020000000001 020909090909 88a80007 81000064 0800 4500002e 00000000 4011aeb4 0a000002 c0000209 03e807d0 001a0000"
+PLAIN = (
+    "020000000003 020000000002 0800 4500002e 00000000 4011aeb4 0a000002 c0000209 03e807d0 001a0000"
+)
+QINQ = (
+    "020000000001 020909090909 88a80007 81000064 0800 4500002e 00000000 4011aeb4 0a000002 c0000209 "
+    "03e807d0 001a0000"
+)
 GRE = (
-    "020000000001 020000000003 8847 0012c140 4500004e 00000000 402f0181 cb007101 cb0071fe a0000800 39c60000 00001267 "
+    "020000000001 020000000003 8847 0012c140 4500004e 00000000 402f0181 cb007101 cb0071fe a0000800 "
+    "39c60000 00001267 "
     "4500002e 00000000 4011aeb4 c0000209 0a000002 03e807d0 001a0000"
 )
 COUNTERS = "FromDevice(in) -> Counter -> Paint(1) -> CheckPaint(1) -> Queue -> ToDevice(out);"
@@ -34,7 +41,8 @@ FIREWALL = (
     + ", allow all) -> Queue -> ToDevice(out);"
 )
 
-# The name, the configuration (a file of examples or a text), and the frames that come in by each port.
+# The name, the configuration (a file of examples or a text), and the frames that come in by each
+# port.
 FUNCTIONS: list[tuple[str, str | Path, list[str]]] = [
     ("counters", COUNTERS, [PLAIN]),
     ("L2 switch, static", EXAMPLES / "l2-switch-static.click", [PLAIN]),
@@ -51,7 +59,12 @@ def scenario(path: Path, frames: list[str], gap: str) -> str:
     """A scenario of one function, at both sizes, with every test."""
     lines = ['subject = "forwarding"', "[device]", f'file = "{path}"', 'machine = "host"']
     for port, frame in enumerate(frames or [""]):
-        lines += ["[[stream]]", f"from = {port}", f"size = {SIZES}", f'gap = {{ distribution = "{gap}" }}']
+        lines += [
+            "[[stream]]",
+            f"from = {port}",
+            f"size = {SIZES}",
+            f'gap = {{ distribution = "{gap}" }}',
+        ]
         lines += [f'frames = ["{frame}"]'] if frame else []
     lines += ["[bench]", 'tests = ["throughput", "latency", "frame-loss", "recovery"]']
     return "\n".join(lines)
@@ -76,7 +89,9 @@ def run(program: Path, function: str | Path, frames: list[str], gap: str) -> dic
 
 def spreads(tables: dict) -> dict[tuple[int, str, float], float]:
     """How much the windows of each measured load differ."""
-    rows = [row for row in tables["trials"] if row["engine"] == "measure" and row["load"] is not None]
+    rows = [
+        row for row in tables["trials"] if row["engine"] == "measure" and row["load"] is not None
+    ]
     return {(row["frame_bytes"], row["test"], row["load"]): row.get("spread") for row in rows}
 
 
@@ -99,15 +114,27 @@ KINDS = [
 
 def main() -> None:
     """Prints a row for each function, size and metric, and what they come to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only functions with this in their name")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="only functions with this in their name"
+    )
     parser.add_argument("--program", type=Path, default=PROGRAM, help="the program to ask")
-    parser.add_argument("--gap", default="constant", choices=["constant", "exponential", "bursts"], help="how frames come")
+    parser.add_argument(
+        "--gap",
+        default="constant",
+        choices=["constant", "exponential", "bursts"],
+        help="how frames come",
+    )
     wanted = parser.parse_args()
     if not wanted.program.is_file():
         message = f"{wanted.program} is not there; build it: cargo build --release -p trammel"
         raise Failure(message)
-    say(f"{'function':<22} {'bytes':>5} {'metric':<24} {'simulated':>10} {'measured':>10} {'error':>8} {'spread':>7}")
+    say(
+        f"{'function':<22} {'bytes':>5} {'metric':<24} {'simulated':>10} {'measured':>10} "
+        f"{'error':>8} {'spread':>7}"
+    )
     all_errors: dict[str, list[float]] = {}
     for name, function, frames in FUNCTIONS:
         if wanted.names and not any(part in name for part in wanted.names):
@@ -125,8 +152,10 @@ def main() -> None:
             if found is not None:
                 all_errors.setdefault(kind[0], []).append(abs(found))
             say(
-                f"{name:<22} {row['frame_bytes']:>5} {metric:<24} {simulated:>10.4f} {measured:>10.4f} "
-                f"{'' if found is None else f'{found:+.1%}':>8} {'' if spread is None else f'{spread:.0%}':>7}"
+                f"{name:<22} {row['frame_bytes']:>5} {metric:<24} {simulated:>10.4f} "
+                f"{measured:>10.4f} "
+                f"{'' if found is None else f'{found:+.1%}':>8} "
+                f"{'' if spread is None else f'{spread:.0%}':>7}"
             )
     if not all_errors:
         message = "no function has such a name"
@@ -137,7 +166,8 @@ def main() -> None:
         if errors:
             inside = sum(found <= bound for found in errors)
             say(
-                f"{beginning.rstrip('_'):<16} {len(errors)} cases: median error {statistics.median(errors):.1%}, "
+                f"{beginning.rstrip('_'):<16} {len(errors)} cases: median error "
+                f"{statistics.median(errors):.1%}, "
                 f"worst {max(errors):.1%}; within {bound:.0%}: {inside}"
             )
 

@@ -1,10 +1,13 @@
-"""Our MLRsearch beside the reference implementation on the same simulated devices: `python3 -m benches.mlr`.
+"""Our MLRsearch beside the reference implementation on the same simulated devices: `python3 -m
+benches.mlr`.
 
-Both search NDR and PDR (0.5 %) to half a percent with final trials of 60 s and first ones of 1 s. The devices are those of
-the example `mlr_study`, which serves them to the reference implementation line by line; each search has chances of its own.
-Compared are the time of the trials, the bounds that are wrong (trials made anew would more likely say otherwise), and how
-far apart the lower bounds of the two are; *grossly* wrong is what nine of ten would contradict. A lower bound is a matter of chance where a device's loss rises slowly, so the
-distance is also given between two searches of the reference.
+Both search NDR and PDR (0.5 %) to half a percent with final trials of 60 s and first ones of 1 s.
+The devices are those of the example `mlr_study`, which serves them to the reference implementation
+line by line; each search has chances of its own. Compared are the time of the trials, the bounds
+that are wrong (trials made anew would more likely say otherwise), and how far apart the lower
+bounds of the two are; *grossly* wrong is what nine of ten would contradict. A lower bound is a
+matter of chance where a device's loss rises slowly, so the distance is also given between two
+searches of the reference.
 
 Needs (PyPI): `pip install MLRsearch==1.2.1`.
 """
@@ -22,9 +25,17 @@ from dataclasses import dataclass
 from benches.measure import ROOT, Failure, say
 
 try:
-    from MLRsearch import AbstractMeasurer, Config, MeasurementResult, MultipleLossRatioSearch, SearchGoal
+    from MLRsearch import (
+        AbstractMeasurer,
+        Config,
+        MeasurementResult,
+        MultipleLossRatioSearch,
+        SearchGoal,
+    )
 except ImportError as missing:
-    raise SystemExit("error: the reference implementation is missing: pip install MLRsearch==1.2.1") from missing
+    raise SystemExit(
+        "error: the reference implementation is missing: pip install MLRsearch==1.2.1"
+    ) from missing
 
 STUDY = ROOT / "target" / "release" / "examples" / "mlr_study"
 FAMILIES = ["logistic", "capacity", "bistable", "rarely losing"]
@@ -50,7 +61,11 @@ class Bounds:
 
     @property
     def is_regular(self) -> bool:
-        return self.lower is not None and self.upper is not None and self.upper - self.lower <= WIDTH * self.upper * 1.000001
+        return (
+            self.lower is not None
+            and self.upper is not None
+            and self.upper - self.lower <= WIDTH * self.upper * 1.000001
+        )
 
 
 @dataclass(frozen=True)
@@ -67,7 +82,9 @@ class Devices(AbstractMeasurer):
 
     def __init__(self, seed: int) -> None:
         command = [str(STUDY), "--serve", "--seed", str(seed)]
-        self.served = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.served = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         self.trials = 0
         self.time_s = 0.0
 
@@ -90,7 +107,9 @@ class Devices(AbstractMeasurer):
         self.trials += 1
         self.time_s += intended_duration
         offered, forwarded = map(int, self.ask(f"trial {intended_load} {intended_duration}"))
-        return MeasurementResult(intended_duration, intended_load, offered_count=offered, forwarding_count=forwarded)
+        return MeasurementResult(
+            intended_duration, intended_load, offered_count=offered, forwarding_count=forwarded
+        )
 
     def passes(self, rate: float | None, goal: float) -> float | None:
         return None if rate is None else float(self.ask(f"passes {rate} {goal}")[0])
@@ -120,9 +139,17 @@ class Devices(AbstractMeasurer):
         for goal in goals:
             result = found[goal]
             lower, upper = (
-                None if bound is None else float(bound) for bound in (result.relevant_lower_bound, result.relevant_upper_bound)
+                None if bound is None else float(bound)
+                for bound in (result.relevant_lower_bound, result.relevant_upper_bound)
             )
-            bounds.append(Bounds(lower, upper, self.passes(lower, goal.loss_ratio), self.passes(upper, goal.loss_ratio)))
+            bounds.append(
+                Bounds(
+                    lower,
+                    upper,
+                    self.passes(lower, goal.loss_ratio),
+                    self.passes(upper, goal.loss_ratio),
+                )
+            )
         return Search(bounds, trials, time_s)
 
 
@@ -141,36 +168,67 @@ def ours(devices: int, seed: int) -> dict[tuple[str, int], Search]:
 
 
 def apart(one: list[Search], other: list[Search]) -> str:
-    """The distances between the lower bounds of each goal, in widths: the median and the ninth decile."""
+    """The distances between the lower bounds of each goal, in widths: the median and the ninth
+    decile.
+    """
     shares = []
     for goal in range(len(GOALS)):
-        pairs = [(a.bounds[goal].lower, b.bounds[goal].lower) for a, b in zip(one, other, strict=True)]
-        distances = [abs(a - b) / max(a, b) / WIDTH for a, b in pairs if a is not None and b is not None]
-        shares.append(f"{statistics.median(distances):5.2f} {statistics.quantiles(distances, n=10)[-1]:6.2f}")
+        pairs = [
+            (a.bounds[goal].lower, b.bounds[goal].lower) for a, b in zip(one, other, strict=True)
+        ]
+        distances = [
+            abs(a - b) / max(a, b) / WIDTH for a, b in pairs if a is not None and b is not None
+        ]
+        shares.append(
+            f"{statistics.median(distances):5.2f} {statistics.quantiles(distances, n=10)[-1]:6.2f}"
+        )
     return "   ".join(shares)
 
 
 def row(family: str, name: str, searches: list[Search], distances: str) -> None:
     found = [bounds for search in searches for bounds in search.bounds]
-    wrong, grossly = (100 * sum(bounds.contradicted > share for bounds in found) / len(found) for share in (0.5, 0.9))
+    wrong, grossly = (
+        100 * sum(bounds.contradicted > share for bounds in found) / len(found)
+        for share in (0.5, 0.9)
+    )
     irregular = 100 * sum(not bounds.is_regular for bounds in found) / len(found)
     time_s = statistics.mean(search.time_s for search in searches)
     trials = statistics.mean(search.trials for search in searches)
-    say(f"{family:14} {name:10} {time_s:7.1f} {trials:7.1f} {wrong:7.1f} {grossly:8.1f} {irregular:10.1f}   {distances}")
+    say(
+        f"{family:14} {name:10} {time_s:7.1f} {trials:7.1f} {wrong:7.1f} {grossly:8.1f} "
+        f"{irregular:10.1f}   {distances}"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--devices", type=int, default=100, help="of each family (100)")
     parser.add_argument("--seed", type=int, default=1, help="of the devices (1)")
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)
-    build = ["cargo", "build", "--release", "--locked", "-p", "trammel-bench", "--example", "mlr_study"]
+    build = [
+        "cargo",
+        "build",
+        "--release",
+        "--locked",
+        "-p",
+        "trammel-bench",
+        "--example",
+        "mlr_study",
+    ]
     subprocess.run(build, cwd=ROOT, check=True)
     mine = ours(arguments.devices, arguments.seed)
     devices = Devices(arguments.seed)
-    say(f"Of {arguments.devices} devices; wrong and irregular in percent; lower bounds apart from the reference's, in widths")
-    say(f"{'devices':14} {'search':10} {'time s':>7} {'trials':>7} {'wrong':>7} {'grossly':>8} {'irregular':>10}   NDR p50 p90    PDR p50 p90")
+    say(
+        f"Of {arguments.devices} devices; wrong and irregular in percent; lower bounds apart from "
+        f"the reference's, in widths"
+    )
+    say(
+        f"{'devices':14} {'search':10} {'time s':>7} {'trials':>7} {'wrong':>7} {'grossly':>8} "
+        f"{'irregular':>10}   NDR p50 p90    PDR p50 p90"
+    )
     try:
         for family in FAMILIES:
             reference, again = [], []

@@ -1,9 +1,9 @@
 """Compares Trammel's simulator with ns-2 and ns-3: `python3 -m benches.peers [--install]`.
 
-Every program simulates the same dumbbell, one after the other, again and again; what is compared is CPU
-time per data packet. The ratio is taken within each round, so that a machine that grows slower between
-rounds spoils no ratio, and is given with its spread. Goodput stands beside it to show that all of them
-did the same work. A peer that is not there is skipped with the reason.
+Every program simulates the same dumbbell, one after the other, again and again; what is compared is
+CPU time per data packet. The ratio is taken within each round, so that a machine that grows slower
+between rounds spoils no ratio, and is given with its spread. Goodput stands beside it to show that
+all of them did the same work. A peer that is not there is skipped with the reason.
 
 ns-2 runs the whole matrix. ns-3 runs what it finishes in reasonable time: 1 Gbit/s, 2 ms, 3 s.
 `NS3_CXXFLAGS` and `NS3_LIBS` point the compiler at another ns-3 than the system's.
@@ -107,7 +107,10 @@ def ns2() -> Engine:
 def ns3() -> Engine:
     flags = os.environ.get("NS3_CXXFLAGS", "").split()
     libs = os.environ.get("NS3_LIBS", "").split() or [f"-lns3-{name}" for name in NS3_MODULES]
-    headers = [flag[2:] for flag in flags if flag.startswith("-I")] + ["/usr/include", "/usr/local/include"]
+    headers = [flag[2:] for flag in flags if flag.startswith("-I")] + [
+        "/usr/include",
+        "/usr/local/include",
+    ]
     if not any((Path(folder) / "ns3" / "core-module.h").exists() for folder in headers):
         raise Failure("no headers of ns-3; `apt-get install libns3-dev`, or run with --install")
     compiler = shutil.which(os.environ.get("CXX", "g++"))
@@ -116,7 +119,17 @@ def ns3() -> Engine:
     program = ROOT / "target" / "peers" / "ns3_dumbbell"
     program.parent.mkdir(parents=True, exist_ok=True)
     built = subprocess.run(
-        [compiler, "-O2", "-DNDEBUG", "-std=c++17", *flags, HERE / "ns3_dumbbell.cc", "-o", program, *libs],
+        [
+            compiler,
+            "-O2",
+            "-DNDEBUG",
+            "-std=c++17",
+            *flags,
+            HERE / "ns3_dumbbell.cc",
+            "-o",
+            program,
+            *libs,
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -141,11 +154,18 @@ def ns3() -> Engine:
 
 
 def logs(program: Path) -> bool:
-    """Whether the ns-3 library that `program` loads was built with its logging, which costs it time."""
+    """Whether the ns-3 library that `program` loads was built with its logging, which costs it
+    time.
+    """
     loaded = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
-    libraries = [line.split()[2] for line in loaded.splitlines() if "internet" in line and "=>" in line]
+    libraries = [
+        line.split()[2] for line in loaded.splitlines() if "internet" in line and "=>" in line
+    ]
     symbols = subprocess.run(
-        ["nm", "--dynamic", "--undefined-only", *libraries], capture_output=True, text=True, check=False
+        ["nm", "--dynamic", "--undefined-only", *libraries],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     # `LogComponent::IsEnabled` is called from each function that logs, and from nowhere else.
     return "LogComponent9IsEnabled" in symbols.stdout
@@ -166,14 +186,19 @@ def compare(scenario: Scenario, engines: list[Engine], repeats: int) -> list[lis
     for turn in range(repeats):
         for engine in engines:
             one = run(engine.command(scenario))
-            say(f"{scenario}, {turn + 1} of {repeats}, {engine.name}: {one.ns_per_packet:.0f} ns/packet")
+            say(
+                f"{scenario}, {turn + 1} of {repeats}, {engine.name}: {one.ns_per_packet:.0f} "
+                f"ns/packet"
+            )
             runs[engine.name].append(one)
     ours = runs[engines[0].name]
     rows = []
     for engine in engines:
         theirs = runs[engine.name]
         median = sorted(theirs, key=lambda one: one.cpu_s)[len(theirs) // 2]
-        ratio = Spread.of(b.ns_per_packet / a.ns_per_packet for a, b in zip(ours, theirs, strict=True))
+        ratio = Spread.of(
+            b.ns_per_packet / a.ns_per_packet for a, b in zip(ours, theirs, strict=True)
+        )
         rows.append(
             [
                 str(scenario),
@@ -205,12 +230,22 @@ HEADER = [
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python3 -m benches.peers", description=__doc__)
-    parser.add_argument("--install", action="store_true", help=f"apt-get install {' '.join(PACKAGES)} first")
+    parser.add_argument(
+        "--install", action="store_true", help=f"apt-get install {' '.join(PACKAGES)} first"
+    )
     parser.add_argument("--repeats", type=int, default=3, help="rounds in turn (3)")
-    parser.add_argument("--duration", type=float, default=100, help="virtual seconds of the ns-2 matrix (100)")
-    parser.add_argument("--rtt", default="10,200", help="round trips of the ns-2 matrix, ms (10,200)")
-    parser.add_argument("--mixes", default="scalable+reno,reno+reno,cubic+cubic", help="flows of each run")
-    parser.add_argument("--ack", choices=["every", "delayed"], default="every", help="what receivers do")
+    parser.add_argument(
+        "--duration", type=float, default=100, help="virtual seconds of the ns-2 matrix (100)"
+    )
+    parser.add_argument(
+        "--rtt", default="10,200", help="round trips of the ns-2 matrix, ms (10,200)"
+    )
+    parser.add_argument(
+        "--mixes", default="scalable+reno,reno+reno,cubic+cubic", help="flows of each run"
+    )
+    parser.add_argument(
+        "--ack", choices=["every", "delayed"], default="every", help="what receivers do"
+    )
     parser.add_argument("--peers", default="ns2,ns3", help="which peers (ns2,ns3)")
     args = parser.parse_args()
     try:

@@ -1,10 +1,10 @@
 """Measures ns-2's TCP/Linux, modules of Linux 2.6.22, for `papers/ns-2-linux`.
 
     python3 -m benches.peers.linux_2_6 RUNS.csv [--jobs N]     run what RUNS.csv lacks
-    python3 -m benches.peers.linux_2_6 RUNS.csv --write        values and tolerances of expected.csv anew
+    python3 -m benches.peers.linux_2_6 RUNS.csv --write values and tolerances of expected.csv anew
 
-Every run is one row of RUNS.csv, so that an interrupted measurement goes on where it stopped. `--write`
-keeps verdicts and reasons and replaces the rest.
+Every run is one row of RUNS.csv, so that an interrupted measurement goes on where it stopped.
+`--write` keeps verdicts and reasons and replaces the rest.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ class Cell:
 
 def cells() -> Iterator[Cell]:
     """What is measured; what takes longest comes last."""
+
     def single(rate: int, rtt: int, loss: float, seeds: int) -> Iterator[Cell]:
         return (Cell("single", variant, rate, rtt, loss, seeds) for variant in VARIANTS)
 
@@ -106,7 +107,9 @@ def run(cell: Cell, seed: int) -> float:
     """Goodput in Mbit/s, or the variant's share."""
     done = subprocess.run(cell.command(seed), capture_output=True, text=True, check=True)
     # Not by line: the module lp writes to the same output what it thinks of every ACK.
-    goodputs = [float(word) for word in re.findall(r"flow variant=\S+ goodput_mbps=(\S+)", done.stdout)]
+    goodputs = [
+        float(word) for word in re.findall(r"flow variant=\S+ goodput_mbps=(\S+)", done.stdout)
+    ]
     return goodputs[0] / sum(goodputs) if cell.table == "share" else goodputs[0]
 
 
@@ -125,13 +128,17 @@ def measure(path: Path, jobs: int) -> None:
     done = read(path)
     missing = [(c, s) for c in cells() for s in range(1, c.seeds + 1) if key(c, s) not in done]
     with path.open("a") as file, ThreadPoolExecutor(jobs) as pool:
-        for (cell, seed), value in zip(missing, pool.map(lambda one: run(*one), missing), strict=True):
+        for (cell, seed), value in zip(
+            missing, pool.map(lambda one: run(*one), missing), strict=True
+        ):
             file.write(",".join([*key(cell, seed), f"{value:.5f}"]) + "\n")
             file.flush()
 
 
 def tolerance(cell: Cell, values: list[float]) -> float:
-    """Half the 99 % interval of a difference of two means with ns-2's spread, and no less than the floor."""
+    """Half the 99 % interval of a difference of two means with ns-2's spread, and no less than the
+    floor.
+    """
     floor = 0.03 if cell.table == "share" else 0.03 * statistics.mean(values)
     n = len(values)
     if n < 2:

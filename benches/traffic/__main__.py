@@ -1,14 +1,20 @@
-"""How true senders are to the rate they were asked for: `python3 -m benches.traffic [rates|gaps|receiver] [--peers NAME,…]`.
+"""How true senders are to the rate they were asked for: `python3 -m benches.traffic
+[rates|gaps|receiver] [--peers NAME,…]`.
 
-Streams of UDP, 16 bytes of payload, from one namespace to another over a veth pair. Every sender is judged alike, from
-outside: by `tcpdump` on the receiving device, whose times are the kernel's at the moment at which the packet comes there,
-which on veth is the moment at which the sender's call hands it over.
+Streams of UDP, 16 bytes of payload, from one namespace to another over a veth pair. Every sender is
+judged alike, from outside: by `tcpdump` on the receiving device, whose times are the kernel's at
+the moment at which the packet comes there, which on veth is the moment at which the sender's call
+hands it over.
 
-rates     imposed 100 to 80,000 packets a second: what came, by its first and last packet, for Trammel, for Trammel with a
-          neighbour on each core that takes all the time it gets, and for the peers that are installed (D-ITG with and without its busy wait, iperf3, iperf 2, mgen,
-          nuttcp), which all run in real time.
-gaps      at 10,000 and 100,000: how late Trammel's packets were when it gave them to the kernel, in real time and at usual
-          priority, and how far the gaps between packets that came are from those that were asked for.
+rates imposed 100 to 80,000 packets a second: what came, by its first and last packet, for Trammel,
+for Trammel with a
+          neighbour on each core that takes all the time it gets, and for the peers that are
+          installed (D-ITG with and without its busy wait, iperf3, iperf 2, mgen, nuttcp), which all
+          run in real time.
+gaps at 10,000 and 100,000: how late Trammel's packets were when it gave them to the kernel, in real
+time and at usual
+          priority, and how far the gaps between packets that came are from those that were asked
+          for.
 receiver  500,000 a second offered by UDP_SEGMENT: what came and what the receiver says it lost.
 
 Needs root; the programs are those of `cargo build --release`.
@@ -34,7 +40,8 @@ from benches.measure import ROOT, Failure, say, table
 PROGRAM = Path(os.environ.get("TRAMMEL", ROOT / "target" / "release" / "trammel"))
 RATES = [100, 1_000, 10_000, 20_000, 50_000, 80_000]
 PAYLOAD = 16
-# tcpdump takes packets in blocks that the kernel gives it once a second, and loses one that it has not been given.
+# tcpdump takes packets in blocks that the kernel gives it once a second, and loses one that it has
+# not been given.
 BLOCK_S = 1.5
 # Who is silent for longer has begun anew: some peers greet by the port that their stream goes to.
 SILENCE_NS = 500_000_000
@@ -67,7 +74,20 @@ def wire() -> Iterator[Wire]:
     try:
         for name in names:
             ip("netns", "add", name)
-        ip("link", "add", "v0", "netns", names[0], "type", "veth", "peer", "name", "v0", "netns", names[1])
+        ip(
+            "link",
+            "add",
+            "v0",
+            "netns",
+            names[0],
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "v0",
+            "netns",
+            names[1],
+        )
         for name, address in zip(names, (SOURCE, SINK), strict=True):
             ip("-n", name, "address", "add", f"{address}/24", "dev", "v0")
             for device in ("lo", "v0"):
@@ -79,8 +99,12 @@ def wire() -> Iterator[Wire]:
 
 
 @contextlib.contextmanager
-def running(command: list[str], ready: str | None = None, stream: str = "stderr") -> Iterator[subprocess.Popen]:
-    """A program that runs until the end of the block; where it says when it is ready, that is waited for."""
+def running(
+    command: list[str], ready: str | None = None, stream: str = "stderr"
+) -> Iterator[subprocess.Popen]:
+    """A program that runs until the end of the block; where it says when it is ready, that is
+    waited for.
+    """
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     if ready is not None:
         pipes[stream] = subprocess.PIPE
@@ -104,7 +128,12 @@ def listening(wire: Wire, port: int, protocol: str) -> None:
     """Waits until somebody listens there: programs that do not say so are asked by their socket."""
     until = time.monotonic() + 10
     while time.monotonic() < until:
-        shown = subprocess.run(wire.at(wire.sink, "ss", "-Hln", f"--{protocol}"), capture_output=True, text=True, check=True).stdout
+        shown = subprocess.run(
+            wire.at(wire.sink, "ss", "-Hln", f"--{protocol}"),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         if f":{port} " in shown:
             return
         time.sleep(0.02)
@@ -128,7 +157,21 @@ def watched(wire: Wire, folder: Path, send) -> list[int]:
     """Sends and gives when packets came."""
     capture = folder / "capture.pcap"
     ports = " or ".join(f"dst port {port}" for port in (PORT, *OTHER_PORTS))
-    command = wire.at(wire.sink, "tcpdump", "-i", "v0", "-w", capture, "-s", "48", "-B", "65536", "--time-stamp-precision=nano", "-U", f"udp and ({ports})")
+    command = wire.at(
+        wire.sink,
+        "tcpdump",
+        "-i",
+        "v0",
+        "-w",
+        capture,
+        "-s",
+        "48",
+        "-B",
+        "65536",
+        "--time-stamp-precision=nano",
+        "-U",
+        f"udp and ({ports})",
+    )
     with running(command, ready="listening on") as dump:
         send()
         time.sleep(BLOCK_S)
@@ -140,13 +183,31 @@ def watched(wire: Wire, folder: Path, send) -> list[int]:
 def longest(times: list[int]) -> list[int]:
     """The most packets in a row without a silence."""
     starts = [0, *(at for at in range(1, len(times)) if times[at] - times[at - 1] > SILENCE_NS)]
-    return max((times[start:end] for start, end in zip(starts, [*starts[1:], len(times)], strict=True)), key=len)
+    return max(
+        (times[start:end] for start, end in zip(starts, [*starts[1:], len(times)], strict=True)),
+        key=len,
+    )
 
 
-# How each program is asked for `rate` packets a second for `secs` seconds: its receiver, where it listens, its sender.
+# How each program is asked for `rate` packets a second for `secs` seconds: its receiver, where it
+# listens, its sender.
 def trammel(rate: int, secs: int, *more: str) -> tuple[list, tuple[int, str] | None, list]:
     receiver = [PROGRAM, "recv", "--listen", SINK, "--no-key", "--flows", "1"]
-    sender = [PROGRAM, "send", SINK, "--port", PORT, "--rate", rate, "--size", PAYLOAD, "--duration", f"{secs}s", "--json", *more]
+    sender = [
+        PROGRAM,
+        "send",
+        SINK,
+        "--port",
+        PORT,
+        "--rate",
+        rate,
+        "--size",
+        PAYLOAD,
+        "--duration",
+        f"{secs}s",
+        "--json",
+        *more,
+    ]
     return receiver, (9310, "tcp"), sender
 
 
@@ -157,21 +218,45 @@ def itg(rate: int, secs: int, *more: str) -> tuple[list, tuple[int, str] | None,
 
 def iperf3(rate: int, secs: int) -> tuple[list, tuple[int, str] | None, list]:
     bits = rate * PAYLOAD * 8
-    return ["iperf3", "-s", "-1"], (5201, "tcp"), ["iperf3", "-u", "-c", SINK, "-l", PAYLOAD, "-b", bits, "-t", secs]
+    return (
+        ["iperf3", "-s", "-1"],
+        (5201, "tcp"),
+        ["iperf3", "-u", "-c", SINK, "-l", PAYLOAD, "-b", bits, "-t", secs],
+    )
 
 
 def iperf2(rate: int, secs: int) -> tuple[list, tuple[int, str] | None, list]:
-    return ["iperf", "-s", "-u"], (5001, "udp"), ["iperf", "-u", "-c", SINK, "-l", PAYLOAD, "-b", f"{rate}pps", "-t", secs]
+    return (
+        ["iperf", "-s", "-u"],
+        (5001, "udp"),
+        ["iperf", "-u", "-c", SINK, "-l", PAYLOAD, "-b", f"{rate}pps", "-t", secs],
+    )
 
 
 def mgen(rate: int, secs: int) -> tuple[list, tuple[int, str] | None, list]:
     flow = f"0.0 ON 1 UDP DST {SINK}/{PORT} PERIODIC [{rate} 28]"
-    return ["mgen", "event", f"LISTEN UDP {PORT}"], (PORT, "udp"), ["mgen", "event", flow, "event", f"{secs}.0 OFF 1"]
+    return (
+        ["mgen", "event", f"LISTEN UDP {PORT}"],
+        (PORT, "udp"),
+        ["mgen", "event", flow, "event", f"{secs}.0 OFF 1"],
+    )
 
 
 def nuttcp(rate: int, secs: int) -> tuple[list, tuple[int, str] | None, list]:
-    sender = ["nuttcp", "-u", f"-l{PAYLOAD}", f"-R{rate}p", f"-T{secs}", f"-p{OTHER_PORTS[1]}", SINK]
-    return ["nuttcp", "-S", "--nofork", f"-P{OTHER_PORTS[1] - 101}", f"-p{OTHER_PORTS[1]}"], (OTHER_PORTS[1] - 101, "tcp"), [sender[0], f"-P{OTHER_PORTS[1] - 101}", *sender[1:]]
+    sender = [
+        "nuttcp",
+        "-u",
+        f"-l{PAYLOAD}",
+        f"-R{rate}p",
+        f"-T{secs}",
+        f"-p{OTHER_PORTS[1]}",
+        SINK,
+    ]
+    return (
+        ["nuttcp", "-S", "--nofork", f"-P{OTHER_PORTS[1] - 101}", f"-p{OTHER_PORTS[1]}"],
+        (OTHER_PORTS[1] - 101, "tcp"),
+        [sender[0], f"-P{OTHER_PORTS[1] - 101}", *sender[1:]],
+    )
 
 
 SENDERS = {
@@ -200,7 +285,10 @@ class Seen:
     def gap_errors_us(self, rate: int) -> list[float]:
         """By how much each gap differs from the one that was asked for."""
         wanted = 1e9 / rate
-        return sorted(abs(after - before - wanted) / 1000 for before, after in zip(self.times, self.times[1:], strict=False))
+        return sorted(
+            abs(after - before - wanted) / 1000
+            for before, after in zip(self.times, self.times[1:], strict=False)
+        )
 
 
 def stream(wire: Wire, name: str, rate: int, secs: int) -> Seen:
@@ -208,11 +296,19 @@ def stream(wire: Wire, name: str, rate: int, secs: int) -> Seen:
     receiver, (port, protocol), sender = SENDERS[name][1](rate, secs)
     printed = ""
     with tempfile.TemporaryDirectory() as folder:
+
         def send() -> None:
             nonlocal printed
             first = [] if name.startswith("trammel") else REAL_TIME
-            done = subprocess.run(wire.at(wire.source, *first, *sender), capture_output=True, text=True, timeout=secs + 60, check=False)
+            done = subprocess.run(
+                wire.at(wire.source, *first, *sender),
+                capture_output=True,
+                text=True,
+                timeout=secs + 60,
+                check=False,
+            )
             printed = done.stdout
+
         with running(wire.at(wire.sink, *receiver)):
             listening(wire, port, protocol)
             times = watched(wire, Path(folder), send)
@@ -265,31 +361,82 @@ def gaps(names: list[str], secs: int) -> None:
                 own = ["", "", ""]
                 if name.startswith("trammel"):
                     row = streams(seen.printed)
-                    own = [f"{row[key]:.3f}" for key in ("late_p50_us", "late_p99_us", "late_p999_us")]
+                    own = [
+                        f"{row[key]:.3f}" for key in ("late_p50_us", "late_p99_us", "late_p999_us")
+                    ]
                 outside = [f"{percentile(errors, share):.3f}" for share in (0.5, 0.99, 0.999)]
                 rows.append([name, str(rate), f"{seen.rate():.1f}", *own, *outside])
                 say(" ".join(rows[-1]))
-    print(table(["sender", "imposed", "came a second", "late p50, us", "p99", "p99.9", "gap's error p50, us", "p99", "p99.9"], rows))
+    print(
+        table(
+            [
+                "sender",
+                "imposed",
+                "came a second",
+                "late p50, us",
+                "p99",
+                "p99.9",
+                "gap's error p50, us",
+                "p99",
+                "p99.9",
+            ],
+            rows,
+        )
+    )
 
 
 def receiver(secs: int) -> None:
     rows = []
     with wire() as pair:
         for _ in range(3):
-            command = pair.at(pair.sink, PROGRAM, "recv", "--listen", SINK, "--no-key", "--flows", "1", "--json")
-            words = ["--rate", "500000", "--size", PAYLOAD, "--duration", f"{secs}s", "--by", "segments", "--json"]
+            command = pair.at(
+                pair.sink, PROGRAM, "recv", "--listen", SINK, "--no-key", "--flows", "1", "--json"
+            )
+            words = [
+                "--rate",
+                "500000",
+                "--size",
+                PAYLOAD,
+                "--duration",
+                f"{secs}s",
+                "--by",
+                "segments",
+                "--json",
+            ]
             with running(command, ready="listening on"):
-                sent = subprocess.run(pair.at(pair.source, PROGRAM, "send", SINK, *words), capture_output=True, text=True, timeout=secs + 60, check=False)
+                sent = subprocess.run(
+                    pair.at(pair.source, PROGRAM, "send", SINK, *words),
+                    capture_output=True,
+                    text=True,
+                    timeout=secs + 60,
+                    check=False,
+                )
             row = streams(sent.stdout)
-            rows.append([f"{row[key]}" for key in ("packet_rate_pps", "sent_pkts", "received_pkts", "receiver_lost_pkts")])
+            rows.append(
+                [
+                    f"{row[key]}"
+                    for key in (
+                        "packet_rate_pps",
+                        "sent_pkts",
+                        "received_pkts",
+                        "receiver_lost_pkts",
+                    )
+                ]
+            )
             say(" ".join(rows[-1]))
     print(table(["sent a second", "sent", "received", "lost by the receiver"], rows))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", choices=["rates", "gaps", "receiver", []], help="default: all")
-    parser.add_argument("--peers", default=",".join(SENDERS), help="senders, with commas between them")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "what", nargs="*", choices=["rates", "gaps", "receiver", []], help="default: all"
+    )
+    parser.add_argument(
+        "--peers", default=",".join(SENDERS), help="senders, with commas between them"
+    )
     parser.add_argument("--secs", type=int, default=10, help="seconds of each stream")
     words = parser.parse_args()
     if os.geteuid() != 0:

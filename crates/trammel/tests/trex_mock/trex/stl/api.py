@@ -1,7 +1,9 @@
-"""What share/trex_measurer.py uses of TRex's stateless client, in front of a device of a known capacity.
+"""What share/trex_measurer.py uses of TRex's stateless client, in front of a device of a known
+capacity.
 
-It knows the names and the arguments of TRex's own and no others, and the order in which they may be called. No time passes:
-a trial is over when it is waited for. `TREX_MOCK` in the environment has the device: frames a second that it forwards.
+It knows the names and the arguments of TRex's own and no others, and the order in which they may be
+called. No time passes: a trial is over when it is waited for. `TREX_MOCK` in the environment has
+the device: frames a second that it forwards.
 """
 
 import copy
@@ -70,7 +72,13 @@ class STLFlowLatencyStats:
 
 
 class STLStream:
-    def __init__(self, *, packet: STLPktBuilder, mode: STLTXCont, flow_stats: STLFlowLatencyStats | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        packet: STLPktBuilder,
+        mode: STLTXCont,
+        flow_stats: STLFlowLatencyStats | None = None,
+    ) -> None:
         if packet.length < 60:
             raise STLError(f"a frame of {packet.length} bytes is none")
         self.packet, self.mode, self.flow_stats = packet, mode, flow_stats
