@@ -309,12 +309,12 @@ mod tests {
 
     #[test]
     fn a_control_folder_is_not_left_by_links() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let inside = folder.path().join("control");
-        std::fs::create_dir_all(inside.join("sub")).expect("a folder");
-        symlink(folder.path(), inside.join("out")).expect("a link");
-        symlink(folder.path().join("x"), inside.join("file")).expect("a link");
-        let control = inside.to_str().expect("a name");
+        std::fs::create_dir_all(inside.join("sub")).expect("the folder can be made");
+        symlink(folder.path(), inside.join("out")).expect("the link can be made");
+        symlink(folder.path().join("x"), inside.join("file")).expect("the link can be made");
+        let control = inside.to_str().expect("the name is UTF-8");
         let real = inside.canonicalize().expect("it is there");
         for (path, is_well) in [
             ("a", true),

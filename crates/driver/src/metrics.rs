@@ -212,8 +212,10 @@ mod tests {
     use super::*;
 
     fn get(metrics: &Metrics, request: &str) -> String {
-        let mut client = TcpStream::connect(metrics.address()).expect("it listens");
-        client.write_all(request.as_bytes()).expect("it reads");
+        let mut client = TcpStream::connect(metrics.address()).expect("the other end listens");
+        client
+            .write_all(request.as_bytes())
+            .expect("the other end reads");
         let mut answer = String::new();
         client.read_to_string(&mut answer).expect("it answers");
         answer
@@ -238,7 +240,7 @@ mod tests {
         let metrics = Metrics::serve("0").expect("a port is free");
         metrics.set("packets 1\n".to_owned());
         let address = metrics.address();
-        let connect = |_| TcpStream::connect(address).expect("it listens");
+        let connect = |_| TcpStream::connect(address).expect("the other end listens");
         let silent: Vec<TcpStream> = (0..MOST_CLIENTS + 20).map(connect).collect();
         let before = Instant::now();
         assert!(get(&metrics, "GET /metrics HTTP/1.1\r\n\r\n").contains("packets 1"));

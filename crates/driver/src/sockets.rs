@@ -519,7 +519,8 @@ mod tests {
 
     /// Waits until the socket can be read.
     fn wait(socket: &dyn Socket) {
-        let ready = clock::wait(&[socket.descriptor()], Some(10_000_000_000)).expect("poll");
+        let ready = clock::wait(&[socket.descriptor()], Some(10_000_000_000))
+            .expect("the clock can be waited for");
         assert_eq!(ready, 1, "nothing comes");
     }
 
@@ -538,15 +539,18 @@ mod tests {
 
     #[test]
     fn connections_are_accepted_and_speak_both_ways() {
-        let directory = tempfile::tempdir().expect("a directory");
+        let directory = tempfile::tempdir().expect("a temporary folder can be made");
         let path = directory.path().join("s").display().to_string();
         for (kind, local) in [("tcp", "127.0.0.1:0"), ("unix", path.as_str())] {
             let mut listener = open(&request(kind, local, "", true)).expect("it listens");
-            assert!(listener.accept().expect("no error").is_none());
+            assert!(listener.accept().expect("a client connects").is_none());
             let mut client =
                 open(&request(kind, "", &listener.address(), false)).expect("a client");
             wait(&*listener);
-            let mut server = listener.accept().expect("no error").expect("it has come");
+            let mut server = listener
+                .accept()
+                .expect("a client connects")
+                .expect("it has come");
             exchange(&mut *client, &mut *server);
             drop(client);
             wait(&*server);
