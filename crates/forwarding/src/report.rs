@@ -391,7 +391,9 @@ fn shares(parts: &[Part<'_>]) -> Option<Section> {
                 Value::Float(row.memory.centre),
                 Value::Float(cost(row) / all.max(f64::MIN_POSITIVE)),
             ];
-            table.push(cells).expect("the columns are those above");
+            table
+                .push(cells)
+                .expect("the row has a cell for each column");
         }
         blocks.push(Block::Table(TableView {
             title: format!("{} at {} bytes", part.name, at.frame),

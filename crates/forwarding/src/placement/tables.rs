@@ -50,7 +50,7 @@ impl Answer<'_> {
         let servers = self
             .servers()
             .select(&people)
-            .expect("columns of the table");
+            .expect("the table has these columns");
         let columns = [
             "chain",
             "replica",
@@ -69,7 +69,7 @@ impl Answer<'_> {
         let replicas = self
             .replicas()
             .select(&columns)
-            .expect("columns of the table");
+            .expect("the table has these columns");
         format!(
             "{title}{used} of {} servers, {cores} cores: {proof}\n\n{servers}\n{replicas}\n\
              cores simulated at the high end of their costs (seed {}): worst loss {worst:.1e}, at \
@@ -112,7 +112,7 @@ impl Answer<'_> {
             Cell::Bool(self.losing().is_empty()),
             self.file.seed.into(),
         ];
-        table.push(row).expect("a cell for every column");
+        table.push(row).expect("the row has a cell for each column");
         table
     }
 
@@ -154,7 +154,7 @@ impl Answer<'_> {
             ];
             row.extend(Resource::ALL.map(|resource| Cell::Float(percent(parts[resource.index()]))));
             row.push(limit.name().into());
-            table.push(row).expect("a cell for every column");
+            table.push(row).expect("the row has a cell for each column");
         }
         table
     }
@@ -217,7 +217,7 @@ impl Answer<'_> {
                 Cell::Float(percent(chain.planned_utilisation().unwrap_or_default())),
                 Cell::Float(tidy(self.loss(at))),
             ];
-            table.push(row).expect("a cell for every column");
+            table.push(row).expect("the row has a cell for each column");
         }
         table
     }
@@ -251,7 +251,7 @@ impl Answer<'_> {
                     seen.offered.into(),
                     seen.lost.into(),
                 ];
-                table.push(row).expect("a cell for every column");
+                table.push(row).expect("the row has a cell for each column");
             }
         }
         table
