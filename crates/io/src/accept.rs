@@ -118,13 +118,13 @@ mod tests {
             0 | 2 => Err(io::Error::from_raw_os_error(libc::EMFILE)),
             _ => Ok(()),
         };
-        assert_eq!(reserve.accept(accept).expect("it is closed"), None);
+        assert_eq!(reserve.accept(accept).expect("a client connects"), None);
         assert_eq!(tries.get(), 2);
         assert!(reserve.0.is_some(), "another is reserved");
         // Where there is none, the listener has to rest.
         let mut reserve = Reserve::default();
         reserve.accept(accept).expect_err("there is no room");
-        assert_eq!(reserve.accept(accept).expect("it is there"), Some(()));
+        assert_eq!(reserve.accept(accept).expect("a client connects"), Some(()));
     }
 
     #[test]

@@ -412,9 +412,9 @@ mod tests {
     use super::*;
 
     fn pair() -> (UdpSocket, UdpSocket) {
-        let to = UdpSocket::bind("127.0.0.1:0").expect("loopback has ports");
-        let from = UdpSocket::bind("127.0.0.1:0").expect("loopback has ports");
-        from.connect(to.local_addr().expect("it is bound"))
+        let to = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
+        let from = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
+        from.connect(to.local_addr().expect("a bound socket has an address"))
             .expect("it is there");
         (from, to)
     }
@@ -447,8 +447,8 @@ mod tests {
             .expect("it goes");
         assert_eq!(sent, 1);
         let mut receiver = Receiver::new(8, 20);
-        assert_eq!(receiver.receive(&to).expect("it comes"), 5);
-        let local = from.local_addr().expect("it is bound");
+        assert_eq!(receiver.receive(&to).expect("a message arrives"), 5);
+        let local = from.local_addr().expect("a bound socket has an address");
         for (at, one) in receiver.datagrams().enumerate() {
             assert_eq!((one.bytes, one.from), (lengths[at], Some(local)));
             assert_eq!(one.data.len(), one.bytes.min(20));
@@ -477,7 +477,7 @@ mod tests {
             .expect("it goes");
         let mut receiver = Receiver::new(16, 65_536);
         let mut numbers = Vec::new();
-        while receiver.receive(&to).expect("it comes") > 0 {
+        while receiver.receive(&to).expect("a message arrives") > 0 {
             for one in receiver.datagrams() {
                 assert_eq!(one.segment, 100);
                 numbers.extend(one.data.chunks(one.segment).map(|part| part[0]));
@@ -502,11 +502,11 @@ mod tests {
         let all = vec![outgoing(1, 1000); 64];
         assert_eq!(sender.send(&from, &all, &filler).expect("it goes"), 64);
         let mut receiver = Receiver::new(64, 20);
-        let came = receiver.receive(&to).expect("it comes");
+        let came = receiver.receive(&to).expect("a message arrives");
         assert!(came < 64);
         // The kernel tells of losses with the next one that comes.
         sender.send(&from, &all[..1], &filler).expect("it goes");
-        assert_eq!(receiver.receive(&to).expect("it comes"), 1);
+        assert_eq!(receiver.receive(&to).expect("a message arrives"), 1);
         assert_eq!(receiver.datagrams().count(), 1);
         assert_eq!(receiver.lost() as usize, 64 - came);
     }

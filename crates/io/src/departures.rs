@@ -139,9 +139,9 @@ mod tests {
     #[test]
     fn every_datagram_is_told_of_in_its_order_and_time() {
         for any in ["127.0.0.1:0", "[::1]:0"] {
-            let to = UdpSocket::bind(any).expect("loopback has ports");
-            let from = UdpSocket::bind(any).expect("loopback has ports");
-            let there = to.local_addr().expect("it is bound");
+            let to = UdpSocket::bind(any).expect("loopback has a free port");
+            let from = UdpSocket::bind(any).expect("loopback has a free port");
+            let there = to.local_addr().expect("a bound socket has an address");
             from.connect(there).expect("it is there");
             watch(&from).expect("Linux has it");
             let before = wall_ns();

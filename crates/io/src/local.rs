@@ -151,7 +151,7 @@ mod tests {
 
     fn at(address: &str) -> Local<'static> {
         Local {
-            address: address.parse().expect("an address"),
+            address: address.parse().expect("the address is well formed"),
             device: None,
         }
     }
@@ -161,15 +161,17 @@ mod tests {
         for (listens, from) in [("127.0.0.1:0", "127.0.0.9:0"), ("[::1]:0", "[::1]:0")] {
             let listener = at(listens).listen().expect("loopback has ports");
             let free = at(from).listen().expect("loopback has ports");
-            let chosen = free.local_addr().expect("it is bound");
+            let chosen = free.local_addr().expect("a bound socket has an address");
             drop(free);
             let local = Local {
                 address: chosen,
                 device: Some("lo"),
             };
-            let remote = listener.local_addr().expect("it is bound");
+            let remote = listener
+                .local_addr()
+                .expect("a bound socket has an address");
             let made = local.connect(remote, Duration::from_secs(5)).expect(from);
-            let (_, seen) = listener.accept().expect("it has come");
+            let (_, seen) = listener.accept().expect("a client connects");
             assert_eq!((seen, made.local_addr().ok()), (chosen, Some(chosen)));
             assert_eq!(made.write_timeout().expect("a socket"), None);
         }
@@ -180,16 +182,16 @@ mod tests {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let (ours, theirs) = (at(address).udp(), at(address).udp());
             let (ours, theirs) = (ours.expect("a port"), theirs.expect("a port"));
-            let to = theirs.local_addr().expect("it is bound");
-            ours.send_to(b"x", to).expect("sent");
-            let (_, from) = theirs.recv_from(&mut [0; 4]).expect("it came");
+            let to = theirs.local_addr().expect("a bound socket has an address");
+            ours.send_to(b"x", to).expect("the datagram can be sent");
+            let (_, from) = theirs.recv_from(&mut [0; 4]).expect("a datagram arrives");
             assert_eq!(Some(from), ours.local_addr().ok());
         }
     }
 
     #[test]
     fn an_end_that_cannot_be_had_is_an_error() {
-        let remote = "127.0.0.1:9".parse().expect("an address");
+        let remote = "127.0.0.1:9".parse().expect("the address is well formed");
         let within = Duration::from_secs(5);
         // An address that is nobody's, one of the other version of IP, and no interface.
         assert!(at("192.0.2.1:0").connect(remote, within).is_err());

@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn what_is_handed_over_has_its_number() {
-        let (mut answer, writer) = io::pipe().expect("a pipe");
+        let (mut answer, writer) = io::pipe().expect("a pipe can be made");
         let mut command = Command::new("sh");
         command.args(["-c", "cat /proc/self/fd/3 >&4"]);
         hand_over(&mut command, &[memory(), writer.into()]).expect("there are numbers");
@@ -231,7 +231,7 @@ mod tests {
     /// Whatever number that pipe has, nothing takes its place.
     #[test]
     fn what_is_handed_over_hides_no_error() {
-        let (mut answer, writer) = io::pipe().expect("a pipe");
+        let (mut answer, writer) = io::pipe().expect("a pipe can be made");
         let given = [memory(), writer.into()];
         let mut taken = Vec::new();
         while taken

@@ -88,15 +88,16 @@ mod tests {
 
     #[test]
     fn what_is_ready_is_told_of_by_its_token() {
-        let [a, b] = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").expect("loopback has ports"));
+        let [a, b] =
+            [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port"));
         let mut poll = Poll::new().expect("Linux has it");
         poll.add(&a, 7, Interest::Readable).expect("it is open");
         poll.add(&b, 8, Interest::Readable).expect("it is open");
         let mut seen = Vec::new();
         poll.wait(0, |token| seen.push(token)).expect("it is open");
         assert!(seen.is_empty());
-        a.send_to(&[1], b.local_addr().expect("it is bound"))
-            .expect("it goes");
+        a.send_to(&[1], b.local_addr().expect("a bound socket has an address"))
+            .expect("the datagram can be sent");
         poll.wait(1_000_000_000, |token| seen.push(token))
             .expect("it is open");
         assert_eq!(seen, [8]);

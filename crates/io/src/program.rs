@@ -98,7 +98,7 @@ mod tests {
         let output = command
             .args(["-c", script])
             .output()
-            .expect("a shell starts");
+            .expect("the program can be started");
         assert_eq!(
             String::from_utf8_lossy(&output.stdout),
             "/proc\nnone /proc\n"

@@ -500,15 +500,17 @@ mod tests {
                 return None;
             }
         };
-        veth(&a, "left", &b, "right").expect("veth");
+        veth(&a, "left", &b, "right").expect("the pair of devices can be made");
         Some((a, b))
     }
 
     #[test]
     fn disciplines_are_made_changed_and_read() {
         let Some((a, b)) = pair() else { return };
-        a.add_address("left", "10.0.0.1/24").expect("an address");
-        b.add_address("right", "10.0.0.2/24").expect("an address");
+        a.add_address("left", "10.0.0.1/24")
+            .expect("the address is free");
+        b.add_address("right", "10.0.0.2/24")
+            .expect("the address is free");
         let bucket = |rate| {
             Kind::Tbf(Tbf {
                 rate,

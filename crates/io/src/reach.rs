@@ -303,7 +303,9 @@ mod tests {
             "[::3]:1",
             "2.2.2.2:1",
         ];
-        let all = all.map(|one| one.parse().expect("an address")).to_vec();
+        let all = all
+            .map(|one| one.parse().expect("the address is well formed"))
+            .to_vec();
         let sorted: Vec<String> = in_turn(all).iter().map(ToString::to_string).collect();
         let wanted = ["[::1]:1", "1.1.1.1:1", "[::2]:1", "2.2.2.2:1", "[::3]:1"];
         assert_eq!(sorted, wanted);
@@ -312,20 +314,20 @@ mod tests {
 
     #[test]
     fn an_address_that_refuses_or_keeps_silent_does_not_keep_from_the_next() {
-        let live = TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
+        let live = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let live = live.local_addr().map(|at| (live, at)).expect("it is bound");
         let refusing = {
-            let gone = TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
-            gone.local_addr().expect("it is bound")
+            let gone = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+            gone.local_addr().expect("a bound socket has an address")
         };
         // Whoever comes after its queue is full hears nothing.
         let silent = tcp::listen(
-            "127.0.0.1:0".parse().expect("an address"),
+            "127.0.0.1:0".parse().expect("the address is well formed"),
             0,
             &tcp::Options::default(),
         );
         let silent = silent.expect("loopback has ports");
-        let silent_at = silent.local_addr().expect("it is bound");
+        let silent_at = silent.local_addr().expect("a bound socket has an address");
         let patience = Duration::from_secs(10);
         let mut filling = Vec::new();
         for _ in 0..4 {

@@ -188,7 +188,7 @@ mod tests {
     fn send(end: &mut RingEnd, pool: &mut Pool, frames: &[Vec<u8>]) -> usize {
         let mut batch = Packets::new();
         for frame in frames {
-            batch.push(pool.alloc_with(frame).expect("room"));
+            batch.push(pool.alloc_with(frame).expect("the pool has a free slot"));
         }
         let sent = end.transmit(pool, &mut batch).expect("rings do not fail");
         batch.drain().for_each(|packet| pool.free(packet));

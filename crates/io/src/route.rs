@@ -121,14 +121,16 @@ mod tests {
             }
             Err(error) => panic!("{error}"),
         };
-        veth(&left, "a", &right, "b").expect("a pair");
+        veth(&left, "a", &right, "b").expect("the pair of devices can be made");
         left.enable_ipv6().expect("Linux has it");
-        left.add_address("a", "10.0.0.1/24").expect("it is free");
-        left.add_address("a", "fd00::1/64").expect("it is free");
+        left.add_address("a", "10.0.0.1/24")
+            .expect("the address is free");
+        left.add_address("a", "fd00::1/64")
+            .expect("the address is free");
         left.add_route("10.9.0.0/16", Some("10.0.0.2"), "a")
             .expect("the router is near");
         let hop = |to: &str, by: Option<&str>| {
-            let to = to.parse().expect("an address");
+            let to = to.parse().expect("the address is well formed");
             left.run(|| first_hop(to, by.map(interface).transpose()?))
         };
         let found = hop("10.9.1.1", None).expect("there is a route");

@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_descriptor_of_this_process_is_not_one_that_it_was_started_with() {
-        let (ours, _theirs) = stream_pair().expect("a pair");
+        let (ours, _theirs) = stream_pair().expect("a pair of sockets can be made");
         let refused = inherited(ours.as_raw_fd()).expect_err("it was opened here");
         assert!(
             refused
@@ -173,13 +173,13 @@ mod tests {
 
     #[test]
     fn a_private_listener_is_for_its_owner() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let path = folder.path().join("socket");
         let listener = private_unix(&path).expect("it is made");
         let mode = path.metadata().expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        let _client = UnixStream::connect(&path).expect("the owner may");
-        listener.accept().expect("it came");
+        let _client = UnixStream::connect(&path).expect("the other end listens");
+        listener.accept().expect("a client connects");
         let again = private_unix(&path).expect_err("it is in use");
         assert_eq!(again.kind(), io::ErrorKind::AddrInUse);
         private_unix(&folder.path().join("x".repeat(108))).expect_err("too long");

@@ -35,7 +35,7 @@ pub(crate) fn has(program: &str) -> bool {
 /// Two namespaces with a wire between `a` and `b`, whose frames are left as they are.
 pub(crate) fn wire() -> Option<(Namespace, Namespace)> {
     let (left, right) = (or_skip(Namespace::new())?, or_skip(Namespace::new())?);
-    veth(&left, "a", &right, "b").expect("a pair");
+    veth(&left, "a", &right, "b").expect("the pair of devices can be made");
     for (namespace, name) in [(&left, "a"), (&right, "b")] {
         namespace.set_offloads(name, false).expect("offloads off");
     }
@@ -59,7 +59,7 @@ pub(crate) fn send(device: &mut dyn Device, pool: &mut Pool, frames: &[Vec<u8>])
     let mut batch = Packets::new();
     let until = clock::monotonic_ns() + PATIENCE_NS;
     for frame in frames {
-        batch.push(pool.alloc_with(frame).expect("room in the pool"));
+        batch.push(pool.alloc_with(frame).expect("the pool has a free slot"));
         while !batch.is_empty() {
             device
                 .transmit(pool, &mut batch)
@@ -91,7 +91,7 @@ pub(crate) fn receive_until(
         assert!(left > 0, "only {} frames came", frames.len());
         if !enough(&frames) {
             let fds: Vec<i32> = device.descriptor().into_iter().collect();
-            clock::wait(&fds, Some(left.min(10_000_000))).expect("waiting works");
+            clock::wait(&fds, Some(left.min(10_000_000))).expect("the clock can be waited for");
         }
     }
     frames
@@ -116,6 +116,6 @@ pub(crate) fn forward(
             batch.drain().for_each(|packet| pool.free(packet));
         }
         let fds: Vec<i32> = ends.iter().filter_map(|end| end.descriptor()).collect();
-        clock::wait(&fds, Some(1_000_000)).expect("waiting works");
+        clock::wait(&fds, Some(1_000_000)).expect("the clock can be waited for");
     }
 }
