@@ -104,8 +104,9 @@ mod tests {
         while bytes.len() > 110 {
             assert_eq!(&bytes[..6], b"070701");
             let field = |n: usize| {
-                let text = std::str::from_utf8(&bytes[6 + 8 * n..14 + 8 * n]).expect("text");
-                u32::from_str_radix(text, 16).expect("a number") as usize
+                let text =
+                    std::str::from_utf8(&bytes[6 + 8 * n..14 + 8 * n]).expect("the text is UTF-8");
+                u32::from_str_radix(text, 16).expect("the text is a number") as usize
             };
             let (mode, size, name) = (field(1), field(6), field(11));
             let data = (110 + name).next_multiple_of(4);

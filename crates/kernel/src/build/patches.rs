@@ -116,13 +116,14 @@ mod tests {
 
     #[test]
     fn a_tree_with_an_older_patch_is_brought_anew() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let tree = folder.path().join("tree");
         // Of a version that kept no list.
         assert!(!are_stale(&tree));
-        fs::write(folder.path().join(GIVEN), digests()).expect("a file");
+        fs::write(folder.path().join(GIVEN), digests()).expect("the file can be written");
         assert!(!are_stale(&tree));
-        fs::write(folder.path().join(GIVEN), "xstate.patch 0123\n").expect("a file");
+        fs::write(folder.path().join(GIVEN), "xstate.patch 0123\n")
+            .expect("the file can be written");
         assert!(are_stale(&tree));
     }
 }

@@ -292,13 +292,14 @@ mod tests {
 
     fn write(tree: &Path, name: &str, text: &str) {
         let path = tree.join(name);
-        fs::create_dir_all(path.parent().expect("it is in a folder")).expect("a folder");
-        fs::write(path, text).expect("a file");
+        fs::create_dir_all(path.parent().expect("it is in a folder"))
+            .expect("the folder can be made");
+        fs::write(path, text).expect("the file can be written");
     }
 
     #[test]
     fn a_copy_follows_its_tree_and_keeps_what_was_made_in_it() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let (from, tree) = (folder.path().join("linux"), folder.path().join("work/tree"));
         write(&from, "arch/um/Kconfig", "config HZ\n");
         write(&from, "net/ipv4/tcp.c", "one");
@@ -315,25 +316,32 @@ mod tests {
         write(&tree, "arch/um/Kconfig", "patched");
         fs::remove_file(from.join("net/ipv4/gone.c")).expect("it goes");
         write(&from, "net/ipv4/tcp.c", "another");
-        let before = Source::Tree(from.clone()).identity().expect("it has one");
+        let before = Source::Tree(from.clone())
+            .identity()
+            .expect("the device has one");
         copy(&from, &tree).expect("it is copied");
-        let read = |name: &str| fs::read_to_string(tree.join(name)).expect("it is there");
+        let read = |name: &str| fs::read_to_string(tree.join(name)).expect("the file exists");
         assert_eq!(
             (read("net/ipv4/tcp.c"), read("arch/um/Kconfig")),
             ("another".into(), "patched".into())
         );
         assert!(has("net/ipv4/tcp.o") && !has("net/ipv4/gone.c"));
         assert_eq!(
-            Source::Tree(from.clone()).identity().expect("it has one"),
+            Source::Tree(from.clone())
+                .identity()
+                .expect("the device has one"),
             before
         );
         write(&from, "net/ipv4/tcp.c", "a third one");
-        assert_ne!(Source::Tree(from).identity().expect("it has one"), before);
+        assert_ne!(
+            Source::Tree(from).identity().expect("the device has one"),
+            before
+        );
     }
 
     #[test]
     fn what_is_no_kernel_is_refused() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let error = copy(folder.path(), &folder.path().join("tree")).expect_err("it is empty");
         assert!(
             error.to_string().contains("no source tree of Linux"),
@@ -343,7 +351,7 @@ mod tests {
 
     #[test]
     fn the_version_is_the_makefile_s() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
         write(
             folder.path(),
             "Makefile",
