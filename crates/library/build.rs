@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets the variable"));
     let mut files = Vec::new();
     for folder in ["examples", "papers"] {
         println!("cargo::rerun-if-changed={folder}");
@@ -20,8 +20,8 @@ fn main() {
             )
         })
         .collect();
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    fs::write(out.join("files.rs"), format!("&[\n{rows}]")).expect("OUT_DIR is writable");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets the variable"));
+    fs::write(out.join("files.rs"), format!("&[\n{rows}]")).expect("the file can be written");
 }
 
 /// The files below `folder`, each with its name in the library.
@@ -30,7 +30,10 @@ fn collect(folder: &Path, name: &str, files: &mut Vec<(String, PathBuf)>) {
         .expect("the folder is part of the package")
         .flatten()
     {
-        let name = format!("{name}/{}", entry.file_name().to_str().expect("utf-8"));
+        let name = format!(
+            "{name}/{}",
+            entry.file_name().to_str().expect("the name is UTF-8")
+        );
         let path = entry.path();
         if path.is_dir() {
             collect(&path, &name, files);
