@@ -641,7 +641,7 @@ mod tests {
 
     fn packet(data: &[u8]) -> (Pool, Handle) {
         let mut pool = Pool::new(2, 2);
-        let handle = pool.alloc_with(data).expect("room");
+        let handle = pool.alloc_with(data).expect("the pool has a free slot");
         (pool, handle)
     }
 
@@ -675,13 +675,13 @@ mod tests {
         p.push(5000);
         assert_eq!(p.network_header_at(), Some(5004));
         assert_eq!(&p.network_header()[..4], b"data");
-        let copy = pool.duplicate(&h).expect("room");
+        let copy = pool.duplicate(&h).expect("the pool has a free slot");
         assert_eq!(pool[&copy].data(), pool[&h].data());
         assert_eq!(pool[&copy].network_header_at(), Some(5004));
         assert_eq!(pool[&copy].anno_u8(anno::PAINT), 7);
         pool.free(h);
         pool.free(copy);
-        let again = pool.alloc().expect("room");
+        let again = pool.alloc().expect("the pool has a free slot");
         assert!(pool[&again].is_empty());
         assert_eq!(pool[&again].anno_u8(anno::PAINT), 0);
         pool.free(again);
@@ -692,7 +692,7 @@ mod tests {
         let (mut pool, h) = packet(b"headdata");
         pool[&h].set_mac_header(0);
         pool[&h].pull(4);
-        let copy = pool.duplicate(&h).expect("room");
+        let copy = pool.duplicate(&h).expect("the pool has a free slot");
         pool[&copy].push(4);
         assert_eq!(pool[&copy].mac_header(), b"headdata");
         pool.free(h);

@@ -85,7 +85,9 @@ mod tests {
     #[test]
     fn what_comes_out_is_what_went_in_even_what_was_stripped() {
         let (mut from, mut to) = (Pool::new(2, 2), Pool::new(2, 2));
-        let a = from.alloc_with(b"ethernet.ip.payload").expect("room");
+        let a = from
+            .alloc_with(b"ethernet.ip.payload")
+            .expect("the pool has a free slot");
         from[&a].set_mac_header(0);
         from[&a].pull(9);
         from[&a].set_network_header(0);
@@ -95,7 +97,7 @@ mod tests {
         let mut parcel = Parcel::default();
         parcel.fill(&from[&a]);
         assert_eq!(parcel.data(), b"ip.payload");
-        let b = to.alloc().expect("room");
+        let b = to.alloc().expect("the pool has a free slot");
         parcel.empty_into(&mut to[&b]);
         assert_eq!(to[&b].data(), b"ip.payload");
         assert_eq!(to[&b].mac_header_at(), Some(-9));
@@ -113,10 +115,10 @@ mod tests {
     fn frames_larger_than_a_slot_are_carried() {
         let (mut from, mut to) = (Pool::new(1, 1), Pool::new(1, 1));
         let large = vec![9; 60_000];
-        let a = from.alloc_with(&large).expect("room");
+        let a = from.alloc_with(&large).expect("the pool has a free slot");
         let mut parcel = Parcel::default();
         parcel.fill(&from[&a]);
-        let b = to.alloc().expect("room");
+        let b = to.alloc().expect("the pool has a free slot");
         parcel.empty_into(&mut to[&b]);
         assert_eq!(to[&b].data(), large);
         from.free(a);

@@ -305,13 +305,13 @@ mod tests {
     #[test]
     fn a_packet_keeps_what_was_written_and_slots_are_used_again() {
         let mut pool = Pool::new(2, 2);
-        let a = pool.alloc_with(b"one").expect("room");
-        let b = pool.alloc_with(b"two").expect("room");
+        let a = pool.alloc_with(b"one").expect("the pool has a free slot");
+        let b = pool.alloc_with(b"two").expect("the pool has a free slot");
         assert!(pool.alloc().is_none());
         assert_eq!(pool.refused(), 1);
         assert_eq!(pool[&a].data(), b"one");
         pool.free(a);
-        let c = pool.duplicate(&b).expect("a slot came free");
+        let c = pool.duplicate(&b).expect("the pool has a free slot");
         assert_eq!(pool[&c].data(), b"two");
         pool.free(b);
         pool.free(c);
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn lent_slots_come_back_with_their_data() {
         let mut pool = Pool::new(4, 4);
-        let a = pool.alloc_with(b"lent").expect("room");
+        let a = pool.alloc_with(b"lent").expect("the pool has a free slot");
         let slot = pool.lend(a).expect("it is in the first block");
         // SAFETY: it was lent to nobody.
         let a = unsafe { pool.reclaim(slot, HEADROOM, 4) };

@@ -184,14 +184,16 @@ proptest! {
 /// Two pools of one slot, and a handle of the first.
 fn pools() -> (Pool, Pool, Handle) {
     let (mut mine, other) = (Pool::new(1, 1), Pool::new(1, 1));
-    let handle = mine.alloc_with(b"mine").expect("room");
+    let handle = mine.alloc_with(b"mine").expect("the pool has a free slot");
     (mine, other, handle)
 }
 
 #[test]
 fn a_handle_of_another_pool_finds_that_pools_own_packet() {
     let (mine, mut other, handle) = pools();
-    let its = other.alloc_with(b"other").expect("room");
+    let its = other
+        .alloc_with(b"other")
+        .expect("the pool has a free slot");
     drop(mine);
     assert_eq!(other[&handle].data(), b"other");
     other[&handle].push(3000).fill(1);
@@ -218,7 +220,9 @@ fn a_slot_that_is_free_is_not_lent() {
 #[test]
 fn nothing_reaches_the_bytes_of_a_lent_slot() {
     let (_mine, mut other, foreign) = pools();
-    let its = other.alloc_with(b"other").expect("room");
+    let its = other
+        .alloc_with(b"other")
+        .expect("the pool has a free slot");
     let slot = other.lend(its).expect("it is in the first block");
     let packet = &mut other[&foreign];
     assert_eq!(

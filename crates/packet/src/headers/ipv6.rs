@@ -106,7 +106,9 @@ mod tests {
     #[test]
     fn extension_headers_are_followed_to_the_transport_header() {
         let mut data = vec![0; Ipv6::LEN];
-        Ipv6::read_mut(&mut data).expect("long enough").next_header = protocol::HOPOPTS;
+        Ipv6::read_mut(&mut data)
+            .expect("the buffer holds a whole header")
+            .next_header = protocol::HOPOPTS;
         data.extend([protocol::FRAGMENT, 0, 1, 4, 0, 0, 0, 0]);
         data.extend([protocol::UDP, 0, 0, 1, 0, 0, 0, 9]);
         assert_eq!(
