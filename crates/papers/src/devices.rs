@@ -184,7 +184,7 @@ fn transferred(table: &Table) -> TableView {
             number(of("mbps").mean()),
             (table.rows().filter(same).count()).into(),
         ];
-        shown.push(row).expect("a cell for each column");
+        shown.push(row).expect("the row has a cell for each column");
     }
     TableView {
         title: "Published, and transferred here".to_owned(),

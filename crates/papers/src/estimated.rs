@@ -210,7 +210,7 @@ fn table(machine: &str, all: &[Found]) -> Table {
             found.flows.into(),
         ];
         row.extend(METRICS.iter().map(|(_, of)| found.metric(of).into()));
-        table.push(row).expect("a cell for each column");
+        table.push(row).expect("the row has a cell for each column");
     }
     table
 }

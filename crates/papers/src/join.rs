@@ -175,7 +175,7 @@ pub fn table(paper: &Paper, joined: &[Joined<'_>]) -> Table {
                 .into(),
             expected.reason.as_str().into(),
         ];
-        table.push(row).expect("the row has these columns");
+        table.push(row).expect("the row has a cell for each column");
     }
     table
 }

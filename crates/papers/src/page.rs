@@ -197,7 +197,7 @@ fn overview(paper: &Paper, joined: &[Joined<'_>], tables: &[&str], facts: &Facts
             count.changed.into(),
             count.not_run.into(),
         ];
-        table.push(row).expect("the row has these columns");
+        table.push(row).expect("the row has a cell for each column");
     }
     let mut blocks: Vec<Block> = Vec::new();
     let note = |kind, text: String| Block::Note(Note { kind, text });
@@ -548,7 +548,7 @@ fn experiments(paper: &Paper, done: &[Done]) -> Section {
                 .join(", ")
                 .into(),
         ];
-        table.push(row).expect("the row has these columns");
+        table.push(row).expect("the row has a cell for each column");
     }
     let title = "Experiments".to_owned();
     Section {

@@ -184,7 +184,7 @@ pub fn table(paper: &Paper, drawn: &[Drawn]) -> Table {
                     range.map(|range| range.0).into(),
                     range.map(|range| range.1).into(),
                 ];
-                table.push(row).expect("a cell for each column");
+                table.push(row).expect("the row has a cell for each column");
             }
         }
     }

@@ -174,7 +174,7 @@ fn push(table: &mut Table, about: &About, achieved: Option<&Achieved>) {
     let mut row: Vec<_> = ABOUT.iter().map(|(.., of)| of(about)).collect();
     let of = |of: fn(&Achieved) -> table::Cell| achieved.map_or(table::Cell::Empty, of);
     row.extend(COLUMNS.iter().map(|(.., column)| of(*column)));
-    table.push(row).expect("a cell for each column");
+    table.push(row).expect("the row has a cell for each column");
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -236,7 +236,9 @@ fn published(paper: &Paper, file: &str, table: &mut Table) -> anyhow::Result<()>
             "payload_bytes" | "achieved_pps" | "achieved_mbps" => of(&achieved),
             _ => table::Cell::Empty,
         }));
-        table.push(cells).expect("a cell for each column");
+        table
+            .push(cells)
+            .expect("the row has a cell for each column");
     }
     Ok(())
 }

@@ -277,7 +277,9 @@ fn together(tables: &[Table]) -> Table {
                 number => table::Cell::from(row.float(number)),
             };
             let cells = columns.iter().map(cell).collect();
-            together.push(cells).expect("a cell for each column");
+            together
+                .push(cells)
+                .expect("the row has a cell for each column");
         }
     }
     together

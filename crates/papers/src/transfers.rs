@@ -102,7 +102,10 @@ pub(super) fn run(
                     one.seconds.into(),
                     one.mbps().into(),
                 ];
-                found.table.push(row).expect("a cell for each column");
+                found
+                    .table
+                    .push(row)
+                    .expect("the row has a cell for each column");
             }
         }
     }

@@ -190,7 +190,9 @@ fn rounded(table: &Table) -> Table {
             .cells()
             .iter()
             .map(|cell| digits(cell).unwrap_or_else(|| cell.clone()));
-        rounded.push(cells.collect()).expect("the same columns");
+        rounded
+            .push(cells.collect())
+            .expect("the row has a cell for each column");
     }
     rounded
 }
@@ -273,7 +275,9 @@ pub fn summary<'a>(tables: impl Iterator<Item = &'a Table>) -> Table {
                     row.text("system").into(),
                     row.text("label").into(),
                 ];
-                summary.push(cells).expect("a cell for each column");
+                summary
+                    .push(cells)
+                    .expect("the row has a cell for each column");
             }
         }
     }
