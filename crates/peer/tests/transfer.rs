@@ -165,7 +165,7 @@ fn many_connections_share_a_host_and_a_wire() {
         .collect();
     threads.extend((0..EACH).map(|_| {
         let listener = listener.try_clone().expect("a second descriptor");
-        std::thread::spawn(move || talk(&listener.accept().expect("we connect").0, BYTES))
+        std::thread::spawn(move || talk(&listener.accept().expect("a client connects").0, BYTES))
     }));
     for flow in &flows {
         write_and_close(wire.driver.host.connection(*flow), BYTES);
