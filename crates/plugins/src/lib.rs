@@ -21,7 +21,8 @@ use std::{env, fs};
 /// Outside a build script, or where a source is unreadable.
 #[allow(clippy::print_stdout)] // It is how a build script speaks to cargo.
 pub fn generate() {
-    let src = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("set by cargo")).join("src");
+    let src =
+        Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets the variable")).join("src");
     println!("cargo::rerun-if-changed={}", src.display());
     for folder in listed(&src) {
         let family = stem(&folder);
@@ -30,8 +31,9 @@ pub fn generate() {
             continue;
         }
         let code = table_of_texts(&folder).unwrap_or_else(|| table_of_entries(&folder));
-        let out = env::var("OUT_DIR").expect("set by cargo");
-        fs::write(Path::new(&out).join(format!("{family}.rs")), code).expect("OUT_DIR is writable");
+        let out = env::var("OUT_DIR").expect("cargo sets the variable");
+        fs::write(Path::new(&out).join(format!("{family}.rs")), code)
+            .expect("the file can be written");
     }
 }
 
@@ -42,15 +44,15 @@ fn table_of_entries(folder: &Path) -> String {
         add(&path, "", &mut code, &mut entries, &mut docs);
     }
     code += "/// Every entry of this folder, in the order of the file names.\n";
-    writeln!(code, "pub static ALL: &[&Entry] = &[{entries}];").expect("a string grows");
+    writeln!(code, "pub static ALL: &[&Entry] = &[{entries}];").expect("a string takes any text");
     code += "/// What the file of each entry says at its head, in the same order.\n";
-    writeln!(code, "pub static DOCS: &[&str] = &[{docs}];").expect("a string grows");
+    writeln!(code, "pub static DOCS: &[&str] = &[{docs}];").expect("a string takes any text");
     code
 }
 
 /// The lines `//!` at the head of a file.
 fn head(file: &Path) -> String {
-    let text = fs::read_to_string(file).expect("a source is readable");
+    let text = fs::read_to_string(file).expect("the file exists");
     let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
     lines.fold(String::new(), |head, line| {
         head + line.strip_prefix(' ').unwrap_or(line) + "\n"
@@ -84,15 +86,16 @@ fn add(path: &Path, parent: &str, code: &mut String, entries: &mut String, docs:
     };
     if path.is_dir() && name == "shared" {
         let file = file.display().to_string();
-        write!(code, "#[path = {file:?}]\npub(crate) mod shared;\n").expect("a string grows");
+        write!(code, "#[path = {file:?}]\npub(crate) mod shared;\n")
+            .expect("a string takes any text");
         return;
     }
     if file.is_file() {
         if name != "mod" && file.extension().is_some_and(|ext| ext == "rs") {
-            write!(docs, "{:?}, ", head(&file)).expect("a string grows");
+            write!(docs, "{:?}, ", head(&file)).expect("a string takes any text");
             let file = file.display().to_string();
-            write!(code, "#[path = {file:?}]\npub mod {name};\n").expect("a string grows");
-            write!(entries, "&{parent}{name}::ENTRY, ").expect("a string grows");
+            write!(code, "#[path = {file:?}]\npub mod {name};\n").expect("a string takes any text");
+            write!(entries, "&{parent}{name}::ENTRY, ").expect("a string takes any text");
         }
         return;
     }
@@ -105,13 +108,13 @@ fn add(path: &Path, parent: &str, code: &mut String, entries: &mut String, docs:
             code,
             "/// The group `{name}`.\npub mod {name} {{\n{inner}}}\n"
         )
-        .expect("a string grows");
+        .expect("a string takes any text");
     }
 }
 
 /// What a folder has, by name.
 fn listed(folder: &Path) -> Vec<PathBuf> {
-    let all = fs::read_dir(folder).expect("a readable folder");
+    let all = fs::read_dir(folder).expect("the folder exists");
     let mut paths: Vec<_> = all.flatten().map(|entry| entry.path()).collect();
     paths.sort_by_key(|path| stem(path));
     paths
@@ -120,5 +123,5 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
 /// The name of a file or folder without its extension.
 fn stem(path: &Path) -> String {
     let stem = path.file_stem().expect("it has a name");
-    stem.to_str().expect("utf-8").to_owned()
+    stem.to_str().expect("the name is UTF-8").to_owned()
 }
