@@ -477,7 +477,9 @@ impl Verdict {
                 one.other.map(|other| round_to(other, SHOWN_DIGITS)).into(),
                 percent.filter(|percent| percent.is_finite()).into(),
             ]);
-            table.push(cells.collect()).expect("a cell for each column");
+            table
+                .push(cells.collect())
+                .expect("the row has a cell for each column");
         }
         table
     }
