@@ -76,7 +76,9 @@ mod tests {
                 ((*key).to_owned(), value)
             })
             .collect();
-        (entry.build)(&Params::resolve(&entry.about, &given).expect("in range"))
+        (entry.build)(
+            &Params::resolve(&entry.about, &given).expect("the parameters are within their ranges"),
+        )
     }
 
     /// Parameters beside the defaults at which a law takes another shape or its code another

@@ -33,7 +33,7 @@ impl Table {
     pub fn to_csv(&self) -> String {
         let mut out = Vec::new();
         self.write_csv(&mut out).expect("memory takes every write");
-        String::from_utf8(out).expect("cells print as UTF-8")
+        String::from_utf8(out).expect("the text is UTF-8")
     }
 
     /// Reads a CSV file into an empty table with the name and the columns of `header`. The file's
