@@ -62,7 +62,7 @@ pub fn table(clocks: &[PairClock]) -> Table {
                 .and_then(|clock| Some(clock.drift_uncertainty? * PPM))
                 .into(),
         ];
-        table.push(row).expect("a cell for each column");
+        table.push(row).expect("the row has a cell for each column");
     }
     table
 }
@@ -124,7 +124,7 @@ pub fn sessions(decoded: &Decoded) -> Table {
             instants(session.instants).into(),
             session.seed.into(),
         ];
-        table.push(row).expect("a cell for each column");
+        table.push(row).expect("the row has a cell for each column");
     }
     table
 }

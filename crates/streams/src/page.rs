@@ -220,7 +220,7 @@ fn section(decoded: &Decoded, kind: &Kind, total: &TotalReport) -> Section {
             summary.jitter.mean_ns.map(|ns| ns / 1e3).into(),
             summary.reordering.reordered_pkts.into(),
         ];
-        table.push(row).expect("a cell for each column");
+        table.push(row).expect("the row has a cell for each column");
     }
     blocks.push(Block::Table(TableView {
         title: match flows.len() {
@@ -268,7 +268,7 @@ fn numbers(totals: &[&TotalReport]) -> Section {
     {
         let mut row: Vec<Cell> = vec![rows[0].0.trim().into()];
         row.extend(rows.iter().map(|(_, value)| Cell::from(*value)));
-        table.push(row).expect("a cell for each column");
+        table.push(row).expect("the row has a cell for each column");
     }
     Section {
         heading: "All numbers".to_owned(),

@@ -159,7 +159,7 @@ fn send_all(
             .collect();
         running
             .into_iter()
-            .map(|one| one.join().expect("it does not panic"))
+            .map(|one| one.join().expect("the thread does not panic"))
             .collect()
     })
 }

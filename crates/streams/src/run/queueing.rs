@@ -329,14 +329,14 @@ mod tests {
             assert_eq!((found.model, found.form), ("M/D/1/K", "numeric"));
             // M/D/1: ρ S / 2 (1 − ρ).
             let wanted = load * 1e-3 / (2.0 * (1.0 - load));
-            let wait = found.wait_s.expect("there is one");
+            let wait = found.wait_s.expect("the outcome has this value");
             assert!(
                 (wait / wanted - 1.0).abs() < 1e-6,
                 "{load}: {wait}, not {wanted}"
             );
-            assert!(found.dropped.expect("there is one") < 1e-9);
+            assert!(found.dropped.expect("the outcome has this value") < 1e-9);
             let passage = passage(&file.first().streams[0], file.first(), &found);
-            let delay = passage.delay_mean_s.expect("there is one");
+            let delay = passage.delay_mean_s.expect("the outcome has this value");
             assert!((delay - (0.021 + wanted)).abs() < 1e-9);
         }
     }
@@ -345,16 +345,16 @@ mod tests {
     fn a_short_queue_drops_as_its_chain_says() {
         // K = 1: Erlang's loss, ρ / (1 + ρ), whatever the size.
         let (found, _) = of(1, &format!("{POISSON}rate = 500"));
-        assert!((found.dropped.expect("there is one") - 1.0 / 3.0).abs() < 1e-12);
-        assert!(found.wait_s.expect("there is one") < 1e-12);
+        assert!((found.dropped.expect("the outcome has this value") - 1.0 / 3.0).abs() < 1e-12);
+        assert!(found.wait_s.expect("the outcome has this value") < 1e-12);
         // K = 2 of M/D/1: π₀ = e^−ρ, dropped 1 − 1 / (e^−ρ + ρ).
         let (found, _) = of(2, &format!("{POISSON}rate = 500"));
         let wanted = 1.0 - 1.0 / ((-0.5_f64).exp() + 0.5);
-        assert!((found.dropped.expect("there is one") - wanted).abs() < 1e-12);
+        assert!((found.dropped.expect("the outcome has this value") - wanted).abs() < 1e-12);
         // In an overload the rate is used up, and nearly all wait for a full queue.
         let (found, _) = of(100, &format!("{POISSON}rate = 2000"));
-        assert!((found.dropped.expect("there is one") - 0.5).abs() < 1e-9);
-        let wait = found.wait_s.expect("there is one");
+        assert!((found.dropped.expect("the outcome has this value") - 0.5).abs() < 1e-9);
+        let wait = found.wait_s.expect("the outcome has this value");
         assert!((0.097..0.099).contains(&wait), "{wait}");
     }
 
@@ -391,7 +391,7 @@ mod tests {
         let (mean, variance) = (542.0_f64, (800.0 * 800.0 + 1.0) / 12.0);
         let load: f64 = 500.0 * mean * 1e-6;
         let wanted = 500.0 * (mean * mean + variance) * 1e-12 / (2.0 * (1.0 - load));
-        let wait = found.wait_s.expect("there is one");
+        let wait = found.wait_s.expect("the outcome has this value");
         assert!((wait / wanted - 1.0).abs() < 4e-3, "{wait}, not {wanted}");
     }
 }

@@ -65,7 +65,9 @@ impl Lead {
 
 fn push(table: &mut Table, mut lead: Vec<Cell>, own: impl IntoIterator<Item = Cell>) {
     lead.extend(own);
-    table.push(lead).expect("a cell for each column");
+    table
+        .push(lead)
+        .expect("the row has a cell for each column");
 }
 
 fn offered(outcome: &Outcome<'_>, lead: &Lead) -> Table {

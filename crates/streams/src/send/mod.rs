@@ -149,7 +149,7 @@ pub fn run_all(
             .collect();
         running
             .into_iter()
-            .map(|one| one.join().expect("it does not panic"))
+            .map(|one| one.join().expect("the thread does not panic"))
             .collect()
     }))
 }
@@ -428,7 +428,7 @@ fn send_lanes(
             .collect();
         running
             .into_iter()
-            .flat_map(|one| one.join().expect("it does not panic"))
+            .flat_map(|one| one.join().expect("the thread does not panic"))
             .map(|lane| (lane.flow(), lane.sent()))
             .collect()
     })

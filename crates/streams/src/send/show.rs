@@ -276,7 +276,9 @@ fn table(name: &str, flows: &[FlowOutcome]) -> Table {
     let mut table = Table::with(name, &columns);
     for row in rows {
         let cells = row.into_iter().map(|(.., cell)| cell).collect();
-        table.push(cells).expect("a cell for each column");
+        table
+            .push(cells)
+            .expect("the row has a cell for each column");
     }
     table
 }
