@@ -69,7 +69,8 @@ impl Sender {
             .iter()
             .map(|(key, value)| ((*key).to_owned(), Value::Text((*value).to_owned())))
             .collect();
-        let params = Params::resolve(&entry.about, &given).expect("good parameters");
+        let params =
+            Params::resolve(&entry.about, &given).expect("the parameters are within their ranges");
         Sender::with((entry.build)(&params), rtt_us)
     }
 
