@@ -133,7 +133,9 @@ pub(super) fn verdicts(expectations: &[Expectation], tables: &[Table]) -> (Table
                 is_kept.into(),
                 rows.len().into(),
             ];
-            verdicts.push(cells).expect("one cell a column");
+            verdicts
+                .push(cells)
+                .expect("the row has a cell for each column");
         };
         if rows.is_empty() {
             add(Cell::Empty, Cell::Empty, None);

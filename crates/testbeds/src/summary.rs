@@ -48,7 +48,9 @@ pub(super) fn summary<'e>(tests: impl Iterator<Item = &'e Entry>, tables: &[Tabl
         for row in of_test.iter().flat_map(|table| table.rows()) {
             for (name, _) in entry.columns.iter().filter(|(_, kind)| *kind == Float) {
                 if let Some(cells) = cells(entry, row, name) {
-                    summary.push(cells).expect("one cell a column");
+                    summary
+                        .push(cells)
+                        .expect("the row has a cell for each column");
                 }
             }
         }
