@@ -80,11 +80,12 @@ fn wire() -> Option<(Namespace, Namespace)> {
         }
         Err(error) => panic!("{error}"),
     };
-    veth(&left, "a", &right, "b").expect("a pair");
+    veth(&left, "a", &right, "b").expect("the pair of devices can be made");
     for (host, name, number) in [(&left, "a", 1), (&right, "b", 2)] {
         host.enable_ipv6().expect("Linux has it");
         for address in [format!("10.0.0.{number}/24"), format!("fd00::{number}/64")] {
-            host.add_address(name, &address).expect("it is free");
+            host.add_address(name, &address)
+                .expect("the address is free");
         }
     }
     Some((left, right))
@@ -117,7 +118,7 @@ fn sent_by(
 ) -> Result<Came, way::Error> {
     let to: IpAddr = if is_ipv6 { "fd00::2" } else { "10.0.0.2" }
         .parse()
-        .expect("an address");
+        .expect("the address is well formed");
     let hub = Hub::new(Box::new(Nothing));
     let receiver = right.run(|| Receiver::open((to, 0).into(), Settings::default(), hub));
     let receiver = receiver.expect("the address is there");
@@ -133,7 +134,10 @@ fn sent_by(
         let ends = Ends(&stop);
         let came = left.run(|| send_to(receiver.address(), stream, mechanism));
         drop(ends);
-        running.join().expect("it does not panic").expect("it runs");
+        running
+            .join()
+            .expect("the thread does not panic")
+            .expect("it runs");
         came.map(|came| Came {
             frames: captured(&mut wire),
             ..came
@@ -154,7 +158,9 @@ fn send_to(
         port: 0,
         name: String::new(),
     };
-    let (number, port) = session.open_flow(wish, &go_on).expect("it opens");
+    let (number, port) = session
+        .open_flow(wish, &go_on)
+        .expect("the flow can be opened");
     let to = (receiver.ip(), port).into();
     let way = Way::open(stream, number, to, mechanism)?;
     let (over, back) = (AtomicBool::new(false), Mutex::new(Vec::new()));
@@ -164,7 +170,9 @@ fn send_to(
             let (over, back) = (&over, &back);
             scope.spawn(move || {
                 answers.collect(number, over, &mut |record| {
-                    back.lock().expect("nobody panics").push(*record);
+                    back.lock()
+                        .expect("no thread panics while it holds the lock")
+                        .push(*record);
                 })
             });
         }
@@ -172,10 +180,16 @@ fn send_to(
         send::send(&mut lanes, Wait::Spin, &go_on, &mut |_| {});
         let [lane] = lanes;
         let sent = lane.sent();
-        let received = session.close_flow(number, sent.count).expect("it closes");
+        let received = session
+            .close_flow(number, sent.count)
+            .expect("the flow is open");
         if stream.meter == Meter::RoundTrip {
             let until = monotonic_ns() + 2_000_000_000;
-            while back.lock().expect("nobody panics").len() < PACKETS as usize
+            while back
+                .lock()
+                .expect("no thread panics while it holds the lock")
+                .len()
+                < PACKETS as usize
                 && monotonic_ns() < until
             {
                 std::thread::yield_now();
@@ -187,7 +201,9 @@ fn send_to(
     Ok(Came {
         sent,
         received,
-        back: back.into_inner().expect("nobody panics"),
+        back: back
+            .into_inner()
+            .expect("no thread panics while it holds the lock"),
         frames: Vec::new(),
     })
 }
@@ -341,7 +357,7 @@ fn what_af_xdp_takes_in_is_counted_once_beside_what_it_leaves() {
         for mechanism in [Mechanism::Calls, Mechanism::Segments] {
             let to: IpAddr = if is_ipv6 { "fd00::2" } else { "10.0.0.2" }
                 .parse()
-                .expect("an address");
+                .expect("the address is well formed");
             let hub = Hub::new(Box::new(Nothing));
             let receiver = right.run(|| Receiver::open((to, 0).into(), Settings::default(), hub));
             let receiver = receiver.expect("the address is there").by_xdp("b");
@@ -353,7 +369,10 @@ fn what_af_xdp_takes_in_is_counted_once_beside_what_it_leaves() {
                 let ends = Ends(&stop);
                 let came = left.run(|| send_to(receiver.address(), &stream, mechanism));
                 drop(ends);
-                running.join().expect("it does not panic").expect("it runs");
+                running
+                    .join()
+                    .expect("the thread does not panic")
+                    .expect("it runs");
                 came.expect("there is a way")
             });
             is_whole(&came);
@@ -390,7 +409,7 @@ fn connections_are_marked() {
 fn what_cannot_be_carried_is_told_in_one_line() {
     let Some((left, _right)) = wire() else { return };
     let open = |protocol, mechanism, to: &str| {
-        let to = to.parse().expect("an address");
+        let to = to.parse().expect("the address is well formed");
         let stream = stream(protocol, Meter::OneWay);
         let opened = left.run(|| Way::open(&stream, 0, to, mechanism).map(drop));
         opened.expect_err("it cannot be carried").to_string()

@@ -22,7 +22,7 @@ fn decoded(arguments: &[&str], directory: &Path) -> Option<String> {
         eprintln!("skipped: `ITGDec` is not installed; `apt-get install d-itg`");
         return None;
     };
-    let text = String::from_utf8(output.stdout).expect("text");
+    let text = String::from_utf8(output.stdout).expect("the text is UTF-8");
     Some(
         text.splitn(3, '\n')
             .nth(2)
@@ -34,7 +34,7 @@ fn decoded(arguments: &[&str], directory: &Path) -> Option<String> {
 fn host(six: bool, port: u64) -> SocketAddr {
     let address = if six { "2001:db8::12:3456" } else { "10.1.2.3" };
     SocketAddr::new(
-        address.parse().expect("an address"),
+        address.parse().expect("the address is well formed"),
         u16::try_from(port).expect("a port"),
     )
 }
@@ -80,7 +80,7 @@ fn same_lines(ours: &str, theirs: &str) {
 
 #[test]
 fn itgdec_reads_what_ours_writes() {
-    let directory = tempfile::tempdir().expect("a directory");
+    let directory = tempfile::tempdir().expect("a temporary folder can be made");
     for seed in 1..=10 {
         let lines = log(seed, false);
         let (mut binary, mut text) = (Vec::new(), String::new());
@@ -88,12 +88,13 @@ fn itgdec_reads_what_ours_writes() {
             binary_log::write(line, Order::Little, &mut binary);
             text_log::write(line, &mut text);
         }
-        std::fs::write(directory.path().join("ours.log"), &binary).expect("written");
+        std::fs::write(directory.path().join("ours.log"), &binary)
+            .expect("the file can be written");
         if decoded(&["ours.log", "-l", "theirs.txt"], directory.path()).is_none() {
             return;
         }
         let theirs =
-            std::fs::read_to_string(directory.path().join("theirs.txt")).expect("its text");
+            std::fs::read_to_string(directory.path().join("theirs.txt")).expect("the file exists");
         same_lines(&text, &theirs);
         for ((line, text), number) in lines.iter().zip(theirs.lines()).zip(1..) {
             assert_eq!(text_log::read(text, number).as_ref(), Ok(line));
@@ -105,7 +106,7 @@ fn itgdec_reads_what_ours_writes() {
 
 #[test]
 fn summaries_are_the_same_to_the_byte() {
-    let directory = tempfile::tempdir().expect("a directory");
+    let directory = tempfile::tempdir().expect("a temporary folder can be made");
     for seed in 0..=20 {
         // The first is empty, the second of a single packet.
         let mut lines = log(seed, true);
@@ -118,7 +119,8 @@ fn summaries_are_the_same_to_the_byte() {
         for line in &lines {
             binary_log::write(line, Order::Little, &mut binary);
         }
-        std::fs::write(directory.path().join("ours.log"), &binary).expect("written");
+        std::fs::write(directory.path().join("ours.log"), &binary)
+            .expect("the file can be written");
         let Some(theirs) = decoded(&["ours.log"], directory.path()) else {
             return;
         };
@@ -128,14 +130,15 @@ fn summaries_are_the_same_to_the_byte() {
 
 #[test]
 fn summaries_of_disorder_are_the_same_but_for_losses() {
-    let directory = tempfile::tempdir().expect("a directory");
+    let directory = tempfile::tempdir().expect("a temporary folder can be made");
     for seed in 0..10 {
         let lines = log(seed, false);
         let mut binary = Vec::new();
         for line in &lines {
             binary_log::write(line, Order::Little, &mut binary);
         }
-        std::fs::write(directory.path().join("ours.log"), &binary).expect("written");
+        std::fs::write(directory.path().join("ours.log"), &binary)
+            .expect("the file can be written");
         let Some(theirs) = decoded(&["ours.log"], directory.path()) else {
             return;
         };

@@ -30,34 +30,42 @@ fn beside_a_server(folder: &Path, quota: Quota, work: impl FnOnce(SocketAddr)) -
     std::thread::scope(|scope| {
         let running = scope.spawn(|| {
             server.run(&stop, &|_, what| {
-                said.lock().expect("nobody panics").push(what.to_owned());
+                said.lock()
+                    .expect("no thread panics while it holds the lock")
+                    .push(what.to_owned());
             })
         });
         let ends = Ends(&stop);
         work(server.address());
         drop(ends);
-        running.join().expect("it does not panic").expect("it runs");
+        running
+            .join()
+            .expect("the thread does not panic")
+            .expect("it runs");
     });
-    said.into_inner().expect("nobody panics")
+    said.into_inner()
+        .expect("no thread panics while it holds the lock")
 }
 
 /// Writes so many records to a log of this name, and waits until the server is done with it;
 /// whether it took them.
 fn log(address: SocketAddr, name: &str, records: u32) -> bool {
-    let mut control = TcpStream::connect(address).expect("it serves");
+    let mut control = TcpStream::connect(address).expect("the other end listens");
     let mut greeting = [0];
     control.read_exact(&mut greeting).expect("it greets");
     let request = Request {
         protocol: Protocol::Tcp,
         name: LogName::new(name.as_bytes()).expect("it is a name"),
     };
-    control.write_all(&request.encode()).expect("it goes");
+    control
+        .write_all(&request.encode())
+        .expect("the other end reads");
     let mut port = [0; 4];
     if control.read_exact(&mut port).is_err() {
         return false;
     }
     let port = u16::try_from(u32::from_be_bytes(port)).expect("it is a port");
-    let mut data = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("it listens");
+    let mut data = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the other end listens");
     let mut bytes = Vec::new();
     for sequence in 0..records {
         let line = Line {
@@ -71,9 +79,9 @@ fn log(address: SocketAddr, name: &str, records: u32) -> bool {
         };
         log_protocol::write(&line, &mut bytes);
     }
-    data.write_all(&bytes).expect("it goes");
+    data.write_all(&bytes).expect("the other end reads");
     drop(data);
-    control.write_all(&END).expect("it goes");
+    control.write_all(&END).expect("the other end reads");
     // It hangs up when the log is closed.
     let _ = control.read(&mut [0]);
     true
@@ -81,21 +89,21 @@ fn log(address: SocketAddr, name: &str, records: u32) -> bool {
 
 #[test]
 fn a_log_that_a_peer_names_replaces_nothing() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path().join("logs");
-    std::fs::create_dir(&here).expect("there is room");
+    std::fs::create_dir(&here).expect("the folder can be made");
     let (mine, outside) = (here.join("mine"), folder.path().join("outside"));
     for path in [&mine, &outside] {
-        std::fs::write(path, "kept").expect("there is room");
+        std::fs::write(path, "kept").expect("the file can be written");
     }
-    std::os::unix::fs::symlink(&outside, here.join("link")).expect("there is room");
+    std::os::unix::fs::symlink(&outside, here.join("link")).expect("the link can be made");
     let said = beside_a_server(&here, Quota::default(), |address| {
         for name in ["mine", "../outside", "mine", "link", "/etc/../mine"] {
             assert!(log(address, name, 3), "{name}");
         }
     });
     for path in [&mine, &outside] {
-        let text = std::fs::read_to_string(path).expect("it is there");
+        let text = std::fs::read_to_string(path).expect("the file exists");
         assert_eq!(text, "kept", "{}", path.display());
     }
     for kept in ["mine.1", "mine.2", "mine.3", "outside", "link.1"] {
@@ -110,7 +118,7 @@ fn a_log_that_a_peer_names_replaces_nothing() {
 
 #[test]
 fn logs_end_with_the_quota_and_what_is_kept_is_whole() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let said = beside_a_server(folder.path(), Quota::new(20_000), |address| {
         log(address, "long", 1000);
         log(address, "more", 1);
@@ -118,7 +126,7 @@ fn logs_end_with_the_quota_and_what_is_kept_is_whole() {
             log(address, &format!("empty{name}"), 0);
         }
     });
-    let files = std::fs::read_dir(folder.path()).expect("it is there");
+    let files = std::fs::read_dir(folder.path()).expect("the folder exists");
     let sizes: Vec<u64> = files
         .map(|file| file.expect("a file").metadata().expect("a file").len())
         .collect();

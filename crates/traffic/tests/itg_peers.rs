@@ -75,29 +75,38 @@ fn wait_for_port(port: u16) {
 
 #[test]
 fn itgsend_sends_to_ours() {
-    let listener = TcpListener::bind((LOOPBACK, 0)).expect("a port");
-    let socket = UdpSocket::bind((LOOPBACK, 0)).expect("a port");
+    let listener = TcpListener::bind((LOOPBACK, 0)).expect("loopback has a free port");
+    let socket = UdpSocket::bind((LOOPBACK, 0)).expect("loopback has a free port");
     socket
         .set_read_timeout(Some(Duration::from_secs(5)))
-        .expect("a timeout");
+        .expect("the time-out is above 0");
     let (signalling, port) = (
-        listener.local_addr().expect("it").port(),
-        socket.local_addr().expect("it").port(),
+        listener
+            .local_addr()
+            .expect("a bound socket has an address")
+            .port(),
+        socket
+            .local_addr()
+            .expect("a bound socket has an address")
+            .port(),
     );
     let line = format!("-a 127.0.0.1 -Sdp {signalling} -rp {port} -C 200 -c 100 -z 20 -x ours.log");
     let Some(_running) = start("ITGSend", &words(&line)) else {
         return;
     };
-    let (mut stream, _) = listener.accept().expect("ITGSend");
+    let (mut stream, _) = listener.accept().expect("a client connects");
     stream
         .set_read_timeout(Some(Duration::from_secs(10)))
-        .expect("a timeout");
+        .expect("the time-out is above 0");
     let mut receiver = Receiver::new();
     let (mut heads, mut log, mut bytes) = (Vec::new(), None, [0; 4096]);
     'channel: loop {
         let count = stream.read(&mut bytes).expect("bytes");
         assert!(count > 0, "ITGSend closed the channel before it was over");
-        for told in receiver.receive(&bytes[..count]).expect("a message") {
+        for told in receiver
+            .receive(&bytes[..count])
+            .expect("a message arrives")
+        {
             match told {
                 Received::Log(name) => log = Some(name),
                 Received::Open(open) => {
@@ -106,11 +115,11 @@ fn itgsend_sends_to_ours() {
                 }
                 Received::End { flow } => {
                     while heads.len() < 20 {
-                        let count = socket.recv(&mut bytes).expect("a packet");
+                        let count = socket.recv(&mut bytes).expect("a packet arrives");
                         assert_eq!(count, 100);
                         heads.push(
                             Head::decode(&bytes[..count], Metadata::Full, Protocol::Udp)
-                                .expect("a head"),
+                                .expect("the head is whole"),
                         );
                     }
                     receiver.ended(flow);
@@ -120,12 +129,16 @@ fn itgsend_sends_to_ours() {
                     panic!("ITGSend was not told to say {other:?}")
                 }
                 Received::Done => {
-                    stream.write_all(&receiver.take_outgoing()).expect("sent");
+                    stream
+                        .write_all(&receiver.take_outgoing())
+                        .expect("the other end reads");
                     break 'channel;
                 }
             }
         }
-        stream.write_all(&receiver.take_outgoing()).expect("sent");
+        stream
+            .write_all(&receiver.take_outgoing())
+            .expect("the other end reads");
     }
     assert_eq!(log, LogName::new(b"ours.log"));
     for (head, sequence) in heads.iter().zip(1..) {
@@ -136,7 +149,7 @@ fn itgsend_sends_to_ours() {
 #[test]
 fn ours_sends_to_itgrecv() {
     let (signalling, port) = (free_port(), free_port());
-    let directory = tempfile::tempdir().expect("a directory");
+    let directory = tempfile::tempdir().expect("a temporary folder can be made");
     let log = directory.path().join("recv.log");
     let line = format!("-Sp {signalling} -l {}", log.display());
     let Some(running) = start("ITGRecv", &words(&line)) else {
@@ -150,7 +163,7 @@ fn ours_sends_to_itgrecv() {
         .expect("ITGRecv listens");
     stream
         .set_read_timeout(Some(Duration::from_secs(10)))
-        .expect("a timeout");
+        .expect("the time-out is above 0");
     let open = Open {
         flow: 1,
         protocol: Protocol::Udp,
@@ -164,13 +177,15 @@ fn ours_sends_to_itgrecv() {
         address: LOOPBACK,
     };
     let mut sender = Sender::new([open], None);
-    let socket = UdpSocket::bind((LOOPBACK, 0)).expect("a port");
+    let socket = UdpSocket::bind((LOOPBACK, 0)).expect("loopback has a free port");
     let mut bytes = [0; 4096];
     'channel: loop {
-        stream.write_all(&sender.take_outgoing()).expect("sent");
+        stream
+            .write_all(&sender.take_outgoing())
+            .expect("the other end reads");
         let count = stream.read(&mut bytes).expect("bytes");
         assert!(count > 0, "ITGRecv closed the channel before it was over");
-        for told in sender.receive(&bytes[..count]).expect("a message") {
+        for told in sender.receive(&bytes[..count]).expect("a message arrives") {
             match told {
                 Sent::Start { flow, port } => {
                     wait_for_port(port);
@@ -183,7 +198,9 @@ fn ours_sends_to_itgrecv() {
                             bytes: None,
                         };
                         head.encode(&mut payload, Metadata::Full, Protocol::Udp);
-                        socket.send_to(&payload, (LOOPBACK, port)).expect("sent");
+                        socket
+                            .send_to(&payload, (LOOPBACK, port))
+                            .expect("the datagram can be sent");
                     }
                     wait_for_port(port);
                     sender.finish(flow);
@@ -198,7 +215,7 @@ fn ours_sends_to_itgrecv() {
     // ITGRecv writes its log when it likes, some time after a flow has ended.
     let started = Instant::now();
     let lines = loop {
-        let log = std::fs::read(&log).expect("the log of ITGRecv");
+        let log = std::fs::read(&log).expect("the file exists");
         let lines: Vec<Line> = binary_log::read_all(&log).map_while(Result::ok).collect();
         if lines.len() >= 20 || started.elapsed() > Duration::from_secs(20) {
             break lines;
@@ -218,36 +235,48 @@ fn ours_sends_to_itgrecv() {
 
 #[test]
 fn itgsend_sends_the_flows_of_a_script_to_ours() {
-    let listener = TcpListener::bind((LOOPBACK, 0)).expect("a port");
-    let signalling = listener.local_addr().expect("it").port();
-    let stream_listener = TcpListener::bind((LOOPBACK, 0)).expect("a port");
-    let socket = UdpSocket::bind((LOOPBACK, 0)).expect("a port");
+    let listener = TcpListener::bind((LOOPBACK, 0)).expect("loopback has a free port");
+    let signalling = listener
+        .local_addr()
+        .expect("a bound socket has an address")
+        .port();
+    let stream_listener = TcpListener::bind((LOOPBACK, 0)).expect("loopback has a free port");
+    let socket = UdpSocket::bind((LOOPBACK, 0)).expect("loopback has a free port");
     socket
         .set_read_timeout(Some(Duration::from_secs(5)))
-        .expect("a timeout");
-    let port = socket.local_addr().expect("it").port();
-    let stream_port = stream_listener.local_addr().expect("it").port();
-    let directory = tempfile::tempdir().expect("a directory");
+        .expect("the time-out is above 0");
+    let port = socket
+        .local_addr()
+        .expect("a bound socket has an address")
+        .port();
+    let stream_port = stream_listener
+        .local_addr()
+        .expect("a bound socket has an address")
+        .port();
+    let directory = tempfile::tempdir().expect("a temporary folder can be made");
     let script = directory.path().join("script");
     let lines = format!(
         "-a 127.0.0.1 -Sdp {signalling} -rp {port} -C 100 -c 90 -z 10 -p 1\n\
          -a 127.0.0.1 -Sdp {signalling} -rp {stream_port} -C 100 -c 80 -z 10 -T TCP -b 0x20\n"
     );
-    std::fs::write(&script, &lines).expect("written");
+    std::fs::write(&script, &lines).expect("the file can be written");
     let commands = trammel_traffic::itg::arguments::script(&lines).expect("a script");
     let Some(_running) = start("ITGSend", &[script.display().to_string()]) else {
         return;
     };
-    let (mut stream, _) = listener.accept().expect("ITGSend");
+    let (mut stream, _) = listener.accept().expect("a client connects");
     stream
         .set_read_timeout(Some(Duration::from_secs(10)))
-        .expect("a timeout");
+        .expect("the time-out is above 0");
     let mut receiver = Receiver::new();
     let (mut heads, mut bytes) = (Vec::new(), [0; 4096]);
     'channel: loop {
         let count = stream.read(&mut bytes).expect("bytes");
         assert!(count > 0, "ITGSend closed the channel before it was over");
-        for told in receiver.receive(&bytes[..count]).expect("a message") {
+        for told in receiver
+            .receive(&bytes[..count])
+            .expect("a message arrives")
+        {
             match told {
                 Received::Open(open) => {
                     // What is signalled is what ours read in the script.
@@ -262,35 +291,39 @@ fn itgsend_sends_the_flows_of_a_script_to_ours() {
                 }
                 Received::End { flow: 1 } => {
                     for _ in 0..10 {
-                        let count = socket.recv(&mut bytes).expect("a packet");
+                        let count = socket.recv(&mut bytes).expect("a packet arrives");
                         assert_eq!(count, 90);
                         heads.push(
                             Head::decode(&bytes, Metadata::Sequence, Protocol::Udp)
-                                .expect("a head"),
+                                .expect("the head is whole"),
                         );
                     }
                     receiver.ended(1);
                 }
                 Received::End { flow } => {
-                    let (mut data, _) = stream_listener.accept().expect("ITGSend");
+                    let (mut data, _) = stream_listener.accept().expect("a client connects");
                     let mut all = [0; 800];
                     data.read_exact(&mut all).expect("ten packets");
                     for packet in all.chunks_exact(80) {
-                        let head =
-                            Head::decode(packet, Metadata::Full, Protocol::Tcp).expect("a head");
+                        let head = Head::decode(packet, Metadata::Full, Protocol::Tcp)
+                            .expect("the head is whole");
                         assert_eq!(head.bytes, Some(80));
                         heads.push(head);
                     }
                     receiver.ended(flow);
                 }
                 Received::Done => {
-                    stream.write_all(&receiver.take_outgoing()).expect("sent");
+                    stream
+                        .write_all(&receiver.take_outgoing())
+                        .expect("the other end reads");
                     break 'channel;
                 }
                 other => panic!("{other:?}"),
             }
         }
-        stream.write_all(&receiver.take_outgoing()).expect("sent");
+        stream
+            .write_all(&receiver.take_outgoing())
+            .expect("the other end reads");
     }
     for flow in [1, 2] {
         let sequences: Vec<u32> = heads

@@ -23,7 +23,10 @@ impl Sink for Heard {
     fn record(&mut self, _: &Record) {}
     fn closed(&mut self, _: u32, _: Count, _: Option<Count>) {}
     fn tested(&mut self, _: SocketAddr, what: &str) {
-        let mut heard = self.0.lock().expect("no one panics");
+        let mut heard = self
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock");
         heard.push(what.to_owned());
     }
 }
@@ -35,7 +38,7 @@ fn beside<T>(
 ) -> (T, Vec<String>) {
     let heard = Heard::default();
     let hub = Hub::new(Box::new(heard.clone()));
-    let at = "127.0.0.1:0".parse().expect("an address");
+    let at = "127.0.0.1:0".parse().expect("the address is well formed");
     let receiver = Receiver::open(at, Settings { key }, hub).expect("loopback has ports");
     let stop = AtomicBool::new(false);
     let done = std::thread::scope(|scope| {
@@ -43,10 +46,16 @@ fn beside<T>(
         let runs = scope.spawn(|| receiver.run(&stop, &|_, _| {}));
         let done = client(address, &stop);
         stop.store(true, Ordering::SeqCst);
-        runs.join().expect("it does not panic").expect("it listens");
+        runs.join()
+            .expect("the thread does not panic")
+            .expect("it listens");
         done
     });
-    let heard = heard.0.lock().expect("no one panics").clone();
+    let heard = heard
+        .0
+        .lock()
+        .expect("no thread panics while it holds the lock")
+        .clone();
     (done, heard)
 }
 
@@ -172,7 +181,7 @@ fn who_stops_it_ends_it_at_both_ends_and_another_may_follow() {
                 std::thread::yield_now();
             }
             stop.store(true, Ordering::SeqCst);
-            running.join().expect("it does not panic")
+            running.join().expect("the thread does not panic")
         });
         assert_eq!(ended.fault, None);
         assert!(!moments.is_empty() && begun.elapsed() < Duration::from_secs(60));
@@ -220,8 +229,8 @@ fn one_test_runs_at_a_time_and_strangers_carry_nothing() {
         let second = Test::open(&[at], None, &one, &go_on).expect_err("it is busy");
         assert!(second.to_string().contains("another test"), "{second}");
         // A connection that no test waits for.
-        let stream = TcpStream::connect(at).expect("it listens");
-        let mut channel = Channel::new(stream).expect("it is open");
+        let stream = TcpStream::connect(at).expect("the other end listens");
+        let mut channel = Channel::new(stream).expect("the socket is open");
         let attach = Message::Link(Said::Attach {
             token: [7; 16],
             stream: 0,
@@ -229,17 +238,28 @@ fn one_test_runs_at_a_time_and_strangers_carry_nothing() {
         channel.say(&attach).expect("it is open");
         let heard = channel.hear(Some(Duration::from_secs(10)), &go_on);
         assert!(matches!(heard, Ok(Message::Refused(_))), "{heard:?}");
-        assert_eq!(first.run(&go_on, &mut |_| {}).expect("it runs").fault, None);
+        assert_eq!(
+            first
+                .run(&go_on, &mut |_| {})
+                .expect("the run succeeds")
+                .fault,
+            None
+        );
         let wrong = Wish { streams: 0, ..one };
         assert!(Test::open(&[at], None, &wrong, &go_on).is_err());
     });
-    let key = Key::new(b"a key of sixteen.").expect("long enough");
+    let key = Key::new(b"a key of sixteen.").expect("the key is long enough");
     let ((), heard) = beside(Some(key.clone()), |at, _| {
         let go_on = AtomicBool::new(false);
         let one = wish(Protocol::Tcp, Direction::Reverse);
         assert!(Test::open(&[at], None, &one, &go_on).is_err());
         let test = Test::open(&[at], Some(&key), &one, &go_on).expect("it has the key");
-        assert_eq!(test.run(&go_on, &mut |_| {}).expect("it runs").fault, None);
+        assert_eq!(
+            test.run(&go_on, &mut |_| {})
+                .expect("the run succeeds")
+                .fault,
+            None
+        );
     });
     assert_eq!(heard.len(), 1, "{heard:?}");
 }

@@ -58,7 +58,10 @@ struct Into(Kept, usize);
 
 impl Write for Into {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut kept = self.0.lock().expect("nobody panics");
+        let mut kept = self
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock");
         if kept.len() + bytes.len() > self.1 {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -79,7 +82,10 @@ impl Store for Memory {
             _ => usize::MAX,
         };
         let kept = Kept::default();
-        let mut all = self.0.lock().expect("nobody panics");
+        let mut all = self
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock");
         all.push((session.host.clone(), kept.clone()));
         Ok(Box::new(Into(kept, room)))
     }
@@ -88,10 +94,16 @@ impl Store for Memory {
 impl Memory {
     /// What is kept of a host's log.
     fn entries(&self, host: &str) -> (Vec<Entry>, Option<Ending>) {
-        let all = self.0.lock().expect("nobody panics");
+        let all = self
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock");
         let of: Vec<_> = all.iter().filter(|(name, _)| name == host).collect();
         assert_eq!(of.len(), 1, "one log of {host}");
-        let bytes = of[0].1.lock().expect("nobody panics");
+        let bytes = of[0]
+            .1
+            .lock()
+            .expect("no thread panics while it holds the lock");
         let mut reader = Reader::new(bytes.as_slice());
         let entries = reader.by_ref().map(|entry| entry.expect("it is memory"));
         (entries.collect(), reader.ending())
@@ -112,28 +124,39 @@ fn beside_a_server(
     key: Option<&[u8]>,
     work: impl FnOnce(SocketAddr, &AtomicBool),
 ) -> (Memory, Vec<Ended>) {
-    let key = key.map(|key| Key::new(key).expect("long enough"));
+    let key = key.map(|key| Key::new(key).expect("the key is long enough"));
     let server = LogServer::open((Ipv4Addr::LOCALHOST, 0).into(), key).expect("loopback");
     let (stop, go_on) = (AtomicBool::new(false), AtomicBool::new(false));
     let (memory, ended) = (Memory::default(), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         let running = scope.spawn(|| {
             server.run(&memory, &stop, &|_, end| {
-                ended.lock().expect("nobody panics").push(end);
+                ended
+                    .lock()
+                    .expect("no thread panics while it holds the lock")
+                    .push(end);
             })
         });
         let ends = Ends(&stop);
         work(server.address(), &go_on);
         drop(ends);
-        running.join().expect("it does not panic").expect("it runs");
+        running
+            .join()
+            .expect("the thread does not panic")
+            .expect("it runs");
     });
-    (memory, ended.into_inner().expect("nobody panics"))
+    (
+        memory,
+        ended
+            .into_inner()
+            .expect("no thread panics while it holds the lock"),
+    )
 }
 
 /// A channel that has said hello.
 fn channel(address: SocketAddr, stop: &AtomicBool) -> Channel {
-    let stream = TcpStream::connect(address).expect("it is there");
-    let mut channel = Channel::new(stream).expect("it is open");
+    let stream = TcpStream::connect(address).expect("the other end listens");
+    let mut channel = Channel::new(stream).expect("the socket is open");
     greet::ask(&mut channel, None, greet::Opener::Us, stop).expect("it serves");
     channel
 }
@@ -194,10 +217,10 @@ fn who_lies_stalls_or_disappears_ends_only_his_own_log() {
             .expect("it goes");
         gone.stream()
             .write_all(&[0, 0, 1, 0, 15, 1, 2])
-            .expect("it goes");
+            .expect("the other end reads");
         drop(gone);
         // One does not go on.
-        let stalled = TcpStream::connect(address).expect("it is there");
+        let stalled = TcpStream::connect(address).expect("the other end listens");
         // The others say what is none of a log.
         let mut damaged = beginning("damaged");
         damaged[20] ^= 1;
@@ -282,17 +305,20 @@ fn a_server_without_room_says_so_once_and_what_it_had_room_for_is_whole() {
 fn a_server_that_disappears_or_stalls_is_not_waited_for_by_who_logs() {
     let stop = AtomicBool::new(false);
     for stalls in [false, true] {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
-        let address = listener.local_addr().expect("it is bound");
+        let listener =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
+        let address = listener
+            .local_addr()
+            .expect("a bound socket has an address");
         std::thread::scope(|scope| {
             let served = scope.spawn(|| {
-                let (stream, _) = listener.accept().expect("it comes");
-                let mut channel = Channel::new(stream).expect("it is open");
+                let (stream, _) = listener.accept().expect("a client connects");
+                let mut channel = Channel::new(stream).expect("the socket is open");
                 greet::answer(&mut channel, None, greet::Opener::Them, &stop).expect("it is right");
                 stalls.then_some(channel)
             });
             let mut log = Writer::new(Remote::open(address, None, &stop).expect("it serves"));
-            let kept = served.join().expect("it does not panic");
+            let kept = served.join().expect("the thread does not panic");
             let (started, mut longest) = (Instant::now(), Duration::ZERO);
             let mut ends = || {
                 for sequence in 0..100_000_000 {
@@ -323,16 +349,23 @@ fn a_server_that_disappears_or_stalls_is_not_waited_for_by_who_logs() {
 fn only_who_holds_the_key_writes() {
     let (right, wrong): (&[u8], &[u8]) = (b"the key of this test", b"another key of nobody");
     let (memory, _) = beside_a_server(Some(right), |address, stop| {
-        let wrong = Key::new(wrong).expect("long enough");
+        let wrong = Key::new(wrong).expect("the key is long enough");
         let refused = Remote::open(address, Some(&wrong), stop);
         assert!(matches!(refused, Err(greet::Error::Stranger)));
         let refused = Remote::open(address, None, stop);
         assert!(refused.is_err_and(|why| why.to_string().contains("--key")));
-        let key = Key::new(right).expect("long enough");
+        let key = Key::new(right).expect("the key is long enough");
         let mut log = Writer::new(Remote::open(address, Some(&key), stop).expect("it is right"));
         log.session(&session("right")).expect("it is taken");
         log.get_mut().finish().expect("it is kept");
     });
-    assert_eq!(memory.0.lock().expect("nobody panics").len(), 1);
+    assert_eq!(
+        memory
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock")
+            .len(),
+        1
+    );
     assert_eq!(memory.entries("right").0.len(), 1);
 }

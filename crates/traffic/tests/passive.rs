@@ -76,15 +76,24 @@ struct Keeper(Arc<Mutex<Kept>>);
 
 impl Sink for Keeper {
     fn flow(&mut self, _: &Flow) {
-        self.0.lock().expect("nobody panics").opened += 1;
+        self.0
+            .lock()
+            .expect("no thread panics while it holds the lock")
+            .opened += 1;
     }
 
     fn record(&mut self, _: &Record) {
-        self.0.lock().expect("nobody panics").records += 1;
+        self.0
+            .lock()
+            .expect("no thread panics while it holds the lock")
+            .records += 1;
     }
 
     fn closed(&mut self, _: u32, _: Count, _: Option<Count>) {
-        self.0.lock().expect("nobody panics").closed += 1;
+        self.0
+            .lock()
+            .expect("no thread panics while it holds the lock")
+            .closed += 1;
     }
 }
 
@@ -107,7 +116,11 @@ fn send_one(session: &mut Session, stream: &Stream, stop: &AtomicBool) -> (u64, 
         if let Some(mut answers) = way.answers {
             let (over, returned) = (&over, &returned);
             scope.spawn(move || {
-                let note = &mut |_: &Record| *returned.lock().expect("nobody panics") += 1;
+                let note = &mut |_: &Record| {
+                    *returned
+                        .lock()
+                        .expect("no thread panics while it holds the lock") += 1;
+                };
                 answers.collect(number, over, note).expect("they come");
             });
         }
@@ -116,11 +129,14 @@ fn send_one(session: &mut Session, stream: &Stream, stop: &AtomicBool) -> (u64, 
         let [lane] = lanes;
         let sent = lane.sent().count;
         assert_eq!(sent.packets, 200);
-        let received = session.close_flow(number, sent).expect("it closes");
+        let received = session.close_flow(number, sent).expect("the flow is open");
         let until = Instant::now() + Duration::from_secs(5);
         let comes_back = stream.meter == Meter::RoundTrip;
         while comes_back
-            && *returned.lock().expect("nobody panics") < received.packets
+            && *returned
+                .lock()
+                .expect("no thread panics while it holds the lock")
+                < received.packets
             && Instant::now() < until
         {
             std::thread::sleep(Duration::from_millis(2));
@@ -128,7 +144,9 @@ fn send_one(session: &mut Session, stream: &Stream, stop: &AtomicBool) -> (u64, 
         over.store(true, Ordering::Relaxed);
         received.packets
     });
-    let returned = *returned.lock().expect("nobody panics");
+    let returned = *returned
+        .lock()
+        .expect("no thread panics while it holds the lock");
     (received, returned)
 }
 
@@ -142,7 +160,7 @@ fn beside_a_visitor(
     let waiting = Waiting::open((Ipv4Addr::LOCALHOST, 0).into()).expect("loopback");
     let keeper = Keeper::default();
     let settings = Settings {
-        key: key.map(|key| Key::new(key).expect("long enough")),
+        key: key.map(|key| Key::new(key).expect("the key is long enough")),
     };
     let hub = Hub::new(Box::new(keeper.clone()));
     let visitor = Visitor::new(vec![at(waiting.address())], settings, hub);
@@ -152,12 +170,13 @@ fn beside_a_visitor(
         let ends = Ends(&stop);
         work(&waiting, &go_on);
         drop(ends);
-        let ran = running.join().expect("it does not panic");
+        let ran = running.join().expect("the thread does not panic");
         assert_eq!(ran.is_err(), refused, "{ran:?}");
     });
     drop(visitor);
     let kept = Arc::try_unwrap(keeper.0).expect("the receiver is gone");
-    kept.into_inner().expect("nobody panics")
+    kept.into_inner()
+        .expect("no thread panics while it holds the lock")
 }
 
 #[test]
@@ -167,7 +186,7 @@ fn what_is_sent_to_who_came_is_received_and_comes_back() {
         (Some(key), false),
         |at| at,
         |waiting, stop| {
-            let key = Key::new(key).expect("long enough");
+            let key = Key::new(key).expect("the key is long enough");
             for _ in 0..2 {
                 let mut session = waiting.session(Some(&key), stop).expect("it comes");
                 for protocol in [Protocol::Udp, Protocol::Tcp] {
@@ -189,12 +208,12 @@ fn who_comes_without_the_key_is_told_and_comes_no_more() {
             (key, true),
             |at| at,
             |waiting, stop| {
-                let key = Key::new(b"the key of this test").expect("long enough");
+                let key = Key::new(b"the key of this test").expect("the key is long enough");
                 std::thread::scope(|scope| {
                     let session = scope.spawn(|| waiting.session(Some(&key), stop));
                     std::thread::sleep(Duration::from_millis(300));
                     stop.store(true, Ordering::Relaxed);
-                    let session = session.join().expect("it does not panic");
+                    let session = session.join().expect("the thread does not panic");
                     assert!(session.is_err(), "a stranger is a receiver");
                 });
             },
@@ -211,11 +230,13 @@ fn translator<'scope>(
     scope: &'scope Scope<'scope, '_>,
     stop: &'scope AtomicBool,
 ) -> SocketAddr {
-    let listener = TcpListener::bind(("127.0.0.2", 0)).expect("loopback has it");
-    let address = listener.local_addr().expect("it is bound");
+    let listener = TcpListener::bind(("127.0.0.2", 0)).expect("loopback has a free port");
+    let address = listener
+        .local_addr()
+        .expect("a bound socket has an address");
     scope.spawn(move || {
-        let (inside, _) = listener.accept().expect("it comes");
-        let outside = TcpStream::connect(sender).expect("it waits");
+        let (inside, _) = listener.accept().expect("a client connects");
+        let outside = TcpStream::connect(sender).expect("the other end listens");
         let other = (
             inside.try_clone().expect("it is open"),
             outside.try_clone().expect("it is open"),
@@ -228,7 +249,8 @@ fn translator<'scope>(
             while let Ok(Some((message, length))) = Message::read(&said) {
                 said.drain(..length);
                 if let Message::Fetch { port, .. } = message {
-                    let inner = UdpSocket::bind(("127.0.0.2", port)).expect("it is free");
+                    let inner =
+                        UdpSocket::bind(("127.0.0.2", port)).expect("loopback has a free port");
                     scope.spawn(move || translate(&inner, port, stop));
                 }
             }
@@ -239,7 +261,8 @@ fn translator<'scope>(
 
 fn copy(mut from: TcpStream, mut to: TcpStream, stop: &AtomicBool, mut see: impl FnMut(&[u8])) {
     let slice = Some(Duration::from_millis(20));
-    from.set_read_timeout(slice).expect("it is open");
+    from.set_read_timeout(slice)
+        .expect("the time-out is above 0");
     let mut part = [0; 4096];
     while !stop.load(Ordering::Relaxed) {
         match from.read(&mut part) {
@@ -259,7 +282,7 @@ fn copy(mut from: TcpStream, mut to: TcpStream, stop: &AtomicBool, mut see: impl
 /// Datagrams from inside leave by a port of the translator's, and what comes back to that from
 /// where they went goes inside.
 fn translate(inner: &UdpSocket, port: u16, stop: &AtomicBool) {
-    let outer = UdpSocket::bind(("127.0.0.3", 0)).expect("loopback has it");
+    let outer = UdpSocket::bind(("127.0.0.3", 0)).expect("loopback has a free port");
     outer.connect(("127.0.0.1", port)).expect("it is there");
     inner.set_nonblocking(true).expect("it is open");
     outer.set_nonblocking(true).expect("it is open");
@@ -271,7 +294,9 @@ fn translate(inner: &UdpSocket, port: u16, stop: &AtomicBool) {
         }
         while let Ok(bytes) = outer.recv(&mut part) {
             let to = inside.expect("it has sent before");
-            inner.send_to(&part[..bytes], to).expect("it goes");
+            inner
+                .send_to(&part[..bytes], to)
+                .expect("the datagram can be sent");
         }
         std::thread::sleep(Duration::from_micros(200));
     }
@@ -300,7 +325,8 @@ fn packets_find_the_way_through_a_translator_of_addresses() {
 
 /// Comes to a sender as a receiver does, and answers its greeting.
 fn come(at: SocketAddr, stop: &AtomicBool) -> Channel {
-    let mut channel = Channel::new(TcpStream::connect(at).expect("it waits")).expect("open");
+    let mut channel = Channel::new(TcpStream::connect(at).expect("the other end listens"))
+        .expect("the socket is open");
     channel.say(&Message::Here).expect("it goes");
     assert!(greet::answer(&mut channel, None, greet::Opener::Us, stop).expect("it greets"));
     channel
@@ -314,13 +340,13 @@ fn who_comes_and_lies_stalls_or_leaves_is_not_waited_for() {
     std::thread::scope(|scope| {
         // Before any receiver: one is silent, one speaks something else, one is a sender, one is
         // gone at once.
-        let silent = TcpStream::connect(at).expect("it waits");
-        let mut noise = TcpStream::connect(at).expect("it waits");
-        noise.write_all(&[0xff; 64]).expect("it goes");
-        drop(TcpStream::connect(at).expect("it waits"));
+        let silent = TcpStream::connect(at).expect("the other end listens");
+        let mut noise = TcpStream::connect(at).expect("the other end listens");
+        noise.write_all(&[0xff; 64]).expect("the other end reads");
+        drop(TcpStream::connect(at).expect("the other end listens"));
         let sender = scope.spawn(|| Session::open(at, None, &stop));
         scope.spawn(|| {
-            let refused = sender.join().expect("it does not panic");
+            let refused = sender.join().expect("the thread does not panic");
             let is_told = matches!(&refused, Err(Error::Refused(why)) if why.contains("--connect"));
             assert!(is_told, "{refused:?}");
             let mut channel = come(at, &stop);
@@ -330,7 +356,8 @@ fn who_comes_and_lies_stalls_or_leaves_is_not_waited_for() {
             };
             let opened = Message::Opened { number: 0, port: 0 };
             channel.say(&opened).expect("it goes");
-            let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
+            let stranger =
+                UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
             for bytes in [0, 16, 24, 25, 2000] {
                 let sent = stranger.send_to(&vec![0xff; bytes], (Ipv4Addr::LOCALHOST, port));
                 sent.expect("it goes");
@@ -349,8 +376,10 @@ fn who_comes_and_lies_stalls_or_leaves_is_not_waited_for() {
 
 #[test]
 fn a_sender_that_lies_or_leaves_ends_only_its_own_flows() {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
-    let at = listener.local_addr().expect("it is bound");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
+    let at = listener
+        .local_addr()
+        .expect("a bound socket has an address");
     let keeper = Keeper::default();
     let hub = Hub::new(Box::new(keeper.clone()));
     let visitor = Visitor::new(vec![at], Settings::default(), hub);
@@ -359,8 +388,8 @@ fn a_sender_that_lies_or_leaves_ends_only_its_own_flows() {
         scope.spawn(|| visitor.run(&stop, &|_, _| {}));
         let ends = Ends(&stop);
         let greeted = || {
-            let (stream, _) = listener.accept().expect("it comes");
-            let mut channel = Channel::new(stream).expect("it is open");
+            let (stream, _) = listener.accept().expect("a client connects");
+            let mut channel = Channel::new(stream).expect("the socket is open");
             let here = channel.hear(None, &go_on).expect("it says so");
             assert_eq!(here, Message::Here);
             greet::ask(&mut channel, None, greet::Opener::Them, &go_on).expect("it answers");
@@ -368,7 +397,7 @@ fn a_sender_that_lies_or_leaves_ends_only_its_own_flows() {
         };
         // One leaves in the middle of its greeting, one with flows open to ports where nobody is,
         // one speaks something else.
-        drop(listener.accept().expect("it comes"));
+        drop(listener.accept().expect("a client connects"));
         let mut channel = greeted();
         for (protocol, is_taken) in [
             (Protocol::Udp, true),
@@ -387,7 +416,10 @@ fn a_sender_that_lies_or_leaves_ends_only_its_own_flows() {
         }
         drop(channel);
         let channel = greeted();
-        channel.stream().write_all(&[0xee; 300]).expect("it goes");
+        channel
+            .stream()
+            .write_all(&[0xee; 300])
+            .expect("the other end reads");
         drop(channel);
         // It comes again, and serves.
         let mut channel = greeted();
@@ -397,6 +429,9 @@ fn a_sender_that_lies_or_leaves_ends_only_its_own_flows() {
         assert!(matches!(answer, Message::Opened { .. }), "{answer:?}");
         drop(ends);
     });
-    let kept = keeper.0.lock().expect("nobody panics");
+    let kept = keeper
+        .0
+        .lock()
+        .expect("no thread panics while it holds the lock");
     assert_eq!((kept.opened, kept.closed), (3, 3));
 }

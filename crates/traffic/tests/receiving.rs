@@ -26,7 +26,11 @@ struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
 impl Gate {
     fn shut(&self, is_shut: bool) {
-        *self.0.0.lock().expect("nobody panics") = is_shut;
+        *self
+            .0
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock") = is_shut;
         self.0.1.notify_all();
     }
 }
@@ -35,7 +39,11 @@ impl Sink for Gate {
     fn flow(&mut self, _: &Flow) {}
 
     fn record(&mut self, _: &Record) {
-        let shut = self.0.0.lock().expect("nobody panics");
+        let shut = self
+            .0
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock");
         drop(self.0.1.wait_while(shut, |shut| *shut));
     }
 
@@ -69,7 +77,10 @@ fn beside_a_receiver(
         let ends = Ends(&stop);
         work(receiver.address(), &go_on);
         drop(ends);
-        running.join().expect("it does not panic").expect("it runs");
+        running
+            .join()
+            .expect("the thread does not panic")
+            .expect("it runs");
     });
 }
 
@@ -80,7 +91,9 @@ fn open(session: &mut Session, protocol: Protocol, stop: &AtomicBool) -> (u32, S
         port: 0,
         name: String::new(),
     };
-    let (number, port) = session.open_flow(wish, stop).expect("it opens");
+    let (number, port) = session
+        .open_flow(wish, stop)
+        .expect("the flow can be opened");
     (number, (Ipv4Addr::LOCALHOST, port).into())
 }
 
@@ -94,7 +107,11 @@ fn stamp(flow: u32, sequence: u64) -> Stamp {
 
 /// Sends so many messages of 1000 bytes of a flow by a connection to `to`, and closes it.
 fn send_messages(to: SocketAddr, number: u32, count: u64, stop: &AtomicBool) -> Count {
-    let mut tcp = Tcp::new(TcpStream::connect(to).expect("it listens"), number).expect("it goes");
+    let mut tcp = Tcp::new(
+        TcpStream::connect(to).expect("the other end listens"),
+        number,
+    )
+    .expect("it goes");
     let packets: Vec<_> = (0..count)
         .map(|sequence| Packet {
             stamp: stamp(number, sequence),
@@ -112,16 +129,18 @@ fn send_messages(to: SocketAddr, number: u32, count: u64, stop: &AtomicBool) -> 
 /// A relay of one connection to `to` that hands on `each` bytes every tenth of a second, so many
 /// times, and then hangs up.
 fn relay(to: SocketAddr, each: usize, times: usize) -> SocketAddr {
-    let listener = TcpListener::bind(loopback()).expect("loopback has ports");
-    let at = listener.local_addr().expect("it is bound");
+    let listener = TcpListener::bind(loopback()).expect("loopback has a free port");
+    let at = listener
+        .local_addr()
+        .expect("a bound socket has an address");
     std::thread::spawn(move || {
-        let (mut inner, _) = listener.accept().expect("it comes");
-        let mut outer = TcpStream::connect(to).expect("it listens");
+        let (mut inner, _) = listener.accept().expect("a client connects");
+        let mut outer = TcpStream::connect(to).expect("the other end listens");
         outer.set_nodelay(true).expect("it is one of TCP");
         let mut bytes = Vec::new();
         inner.read_to_end(&mut bytes).expect("it comes");
         for part in bytes.chunks(each).take(times) {
-            outer.write_all(part).expect("it goes");
+            outer.write_all(part).expect("the other end reads");
             std::thread::sleep(Duration::from_millis(100));
         }
     });
@@ -136,14 +155,14 @@ fn a_slow_connection_is_read_to_its_end_and_one_that_ends_is_not_waited_for() {
         let (number, to) = open(&mut session, Protocol::Tcp, stop);
         let sent = send_messages(relay(to, 1430, usize::MAX), number, 100, stop);
         let started = Instant::now();
-        let received = session.close_flow(number, sent).expect("it closes");
+        let received = session.close_flow(number, sent).expect("the flow is open");
         assert_eq!(received, sent, "after {:?}", started.elapsed());
         assert!(started.elapsed() > Duration::from_secs(5), "it was no test");
         // The other end of this one goes away in the middle of the second message.
         let (number, to) = open(&mut session, Protocol::Tcp, stop);
         let sent = send_messages(relay(to, 1600, 1), number, 100, stop);
         let started = Instant::now();
-        let received = session.close_flow(number, sent).expect("it closes");
+        let received = session.close_flow(number, sent).expect("the flow is open");
         assert_eq!(received.packets, 1);
         assert!(
             started.elapsed() < Duration::from_secs(4),
@@ -154,13 +173,15 @@ fn a_slow_connection_is_read_to_its_end_and_one_that_ends_is_not_waited_for() {
 
 /// Sends datagrams of a flow until its receiver has no room for more.
 fn overflow(number: u32, to: SocketAddr) -> Count {
-    let socket = UdpSocket::bind(loopback()).expect("loopback has ports");
+    let socket = UdpSocket::bind(loopback()).expect("loopback has a free port");
     let mut bytes = vec![0; 60_000];
     let mut count = Count::default();
     // More than the largest buffer of a receiver.
     for sequence in 0..1500 {
         bytes[..16].copy_from_slice(&stamp(number, sequence).write());
-        socket.send_to(&bytes, to).expect("it goes");
+        socket
+            .send_to(&bytes, to)
+            .expect("the datagram can be sent");
         count.packets += 1;
         count.bytes += bytes.len() as u64;
     }
@@ -176,21 +197,21 @@ fn what_there_was_no_room_for_is_told_of_the_flow_whose_it_is() {
         gate.shut(true);
         let sent = overflow(first, to);
         gate.shut(false);
-        let came = session.close_flow(first, sent).expect("it closes");
+        let came = session.close_flow(first, sent).expect("the flow is open");
         assert!(came.lost > 0, "it had room for all: it was no test");
         assert_eq!(came.packets + came.lost, sent.packets);
         assert_eq!(came.unattributed, 0);
         // The next one on the same socket has lost nothing.
         let (next, to) = open(&mut session, Protocol::Udp, stop);
-        let socket = UdpSocket::bind(loopback()).expect("loopback has ports");
+        let socket = UdpSocket::bind(loopback()).expect("loopback has a free port");
         let one = stamp(next, 0).write();
-        socket.send_to(&one, to).expect("it goes");
+        socket.send_to(&one, to).expect("the datagram can be sent");
         let sent = Count {
             packets: 1,
             bytes: 16,
             ..Count::default()
         };
-        let came = session.close_flow(next, sent).expect("it closes");
+        let came = session.close_flow(next, sent).expect("the flow is open");
         assert_eq!(came, sent);
         // Of two at once nobody can tell whose it was.
         let (one, to) = open(&mut session, Protocol::Udp, stop);
@@ -199,7 +220,7 @@ fn what_there_was_no_room_for_is_told_of_the_flow_whose_it_is() {
         gate.shut(true);
         let sent = overflow(one, to);
         gate.shut(false);
-        let came = session.close_flow(one, sent).expect("it closes");
+        let came = session.close_flow(one, sent).expect("the flow is open");
         assert_eq!(came.lost, 0);
         assert_eq!(came.packets + came.unattributed, sent.packets);
         let none = session.close_flow(other, Count::default());
@@ -212,7 +233,8 @@ fn what_there_was_no_room_for_is_told_of_the_flow_whose_it_is() {
 /// or not at all.
 fn said_to_a_stranger(address: SocketAddr, begins: Option<Message>, proves: bool) -> Vec<Message> {
     let go_on = AtomicBool::new(false);
-    let mut channel = Channel::new(TcpStream::connect(address).expect("it listens")).expect("open");
+    let mut channel = Channel::new(TcpStream::connect(address).expect("the other end listens"))
+        .expect("the socket is open");
     if let Some(first) = begins {
         channel.say(&first).expect("it goes");
     }
@@ -243,7 +265,7 @@ fn has_a_code(said: &[Message]) -> bool {
 
 #[test]
 fn who_listens_gives_no_code_of_its_key_to_who_has_not_proven_first() {
-    let key = Key::new(b"the key of this test").expect("long enough");
+    let key = Key::new(b"the key of this test").expect("the key is long enough");
     beside_a_receiver(Some(key.clone()), Gate::default(), |address, stop| {
         for proves in [false, true] {
             let said = said_to_a_stranger(address, None, proves);

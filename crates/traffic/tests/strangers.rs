@@ -136,7 +136,8 @@ fn any(rng: &mut Rng) -> Message {
 
 /// Talks to who serves at `address` as a stranger does.
 fn talk(address: SocketAddr, rng: &mut Rng, stop: &AtomicBool) {
-    let mut channel = Channel::new(TcpStream::connect(address).expect("it serves")).expect("open");
+    let mut channel = Channel::new(TcpStream::connect(address).expect("the other end listens"))
+        .expect("the socket is open");
     if below(rng, 8) > 0 {
         greet::ask(&mut channel, None, greet::Opener::Us, stop).expect("it greets");
     }
@@ -189,7 +190,10 @@ fn beside(
         let ends = Ends(&stop);
         work(&go_on);
         drop(ends);
-        running.join().expect("it does not panic").expect("it runs");
+        running
+            .join()
+            .expect("the thread does not panic")
+            .expect("it runs");
     });
 }
 
@@ -212,10 +216,12 @@ fn a_receiver_goes_on() {
                 port: 0,
                 name: String::new(),
             };
-            let (number, _) = session.open_flow(wish, go_on).expect("it opens");
+            let (number, _) = session
+                .open_flow(wish, go_on)
+                .expect("the flow can be opened");
             session
                 .close_flow(number, Count::default())
-                .expect("it closes");
+                .expect("the flow is open");
         },
     );
 }

@@ -69,7 +69,7 @@ pub static ENTRY: Entry = Entry {
         }],
     },
     build: |params| {
-        let gaps = Spans::constant_rate(PER_SECOND).expect("above 0");
+        let gaps = Spans::constant_rate(PER_SECOND).expect("the rate is above 0");
         let sizes = if params.text("player") == "active" {
             empirical(&ACTIVE)?
         } else {

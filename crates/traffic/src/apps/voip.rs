@@ -99,7 +99,7 @@ fn build(params: &Params) -> Result<Box<dyn Source>, String> {
         2
     };
     let sizes = Sizes::always(voice_bytes + header_bytes).map_err(|error| error.to_string())?;
-    let gaps = Spans::constant_rate(*per_second).expect("rates are above 0");
+    let gaps = Spans::constant_rate(*per_second).expect("the rate is above 0");
     if !params.bool("silence-suppression") {
         let laws = Laws::new(gaps, sizes).map_err(|error| error.to_string())?;
         return Ok(Box::new(laws));

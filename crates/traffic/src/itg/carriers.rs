@@ -206,11 +206,11 @@ mod tests {
 
     fn come_by_udp(metadata: Metadata, bytes: u32, content: &[u8]) -> Vec<Vec<u8>> {
         let (command, stream, packets) = flow(Protocol::Udp, metadata, bytes);
-        let to = UdpSocket::bind("127.0.0.1:0").expect("loopback has ports");
+        let to = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
         to.set_read_timeout(Some(Duration::from_secs(60)))
-            .expect("it is not 0");
-        let from = UdpSocket::bind("127.0.0.1:0").expect("loopback has ports");
-        from.connect(to.local_addr().expect("it is bound"))
+            .expect("the time-out is above 0");
+        let from = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
+        from.connect(to.local_addr().expect("a bound socket has an address"))
             .expect("it is there");
         let filler = flow::filler(&command, Some(content.to_vec()), 1);
         let mut carrier = udp(from, &command, &stream, filler).expect("a carrier");
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(errors.expect("they go"), 0);
         let came = packets.iter().map(|_| {
             let mut datagram = [0; 200];
-            let count = to.recv(&mut datagram).expect("it comes");
+            let count = to.recv(&mut datagram).expect("a packet arrives");
             datagram[..count].to_vec()
         });
         came.collect()
@@ -247,9 +247,13 @@ mod tests {
         assert!(came[0][16..].iter().any(|byte| *byte != 0));
 
         let (command, _, packets) = flow(Protocol::Tcp, Metadata::Full, 30);
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
-        let here = TcpStream::connect(listener.local_addr().expect("it is bound"));
-        let (mut there, _) = listener.accept().expect("it comes");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let here = TcpStream::connect(
+            listener
+                .local_addr()
+                .expect("a bound socket has an address"),
+        );
+        let (mut there, _) = listener.accept().expect("a client connects");
         let filler = flow::filler(&command, Some(FILE.to_vec()), 1);
         let mut carrier = Tcp::new(here.expect("it listens"), &command, filler).expect("a carrier");
         let done = carrier.hand_over(&packets, &AtomicBool::new(false));

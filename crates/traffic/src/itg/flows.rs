@@ -294,7 +294,9 @@ mod tests {
         assert!(!flows.has_room(host(1).ip(), 2, Metadata::None));
         let payload = [0, 0, 0, 1, 0, 0, 0, 5, 9, 9];
         for last in 1..=2 {
-            let stamp = flows.datagram(&payload, host(last), 77).expect("a packet");
+            let stamp = flows
+                .datagram(&payload, host(last), 77)
+                .expect("a packet arrives");
             assert_eq!(
                 (stamp.flow, stamp.sequence, stamp.sent_ns),
                 (70 + u32::from(last), 4, 77)
@@ -312,7 +314,7 @@ mod tests {
         flows.open(host(1).ip(), 4, known(7, Metadata::None));
         assert!(!flows.has_room(host(1).ip(), 5, Metadata::Full));
         for sequence in 0..3 {
-            let stamp = flows.datagram(&[], host(1), 9).expect("a packet");
+            let stamp = flows.datagram(&[], host(1), 9).expect("a packet arrives");
             assert_eq!((stamp.flow, stamp.sequence), (7, sequence));
         }
     }

@@ -376,7 +376,7 @@ mod tests {
                 break;
             }
             for byte in to_receiver {
-                for told in receiver.receive(&[byte]).expect("a message") {
+                for told in receiver.receive(&[byte]).expect("a message arrives") {
                     match &told {
                         Received::Open(open) if open.flow == 2 => receiver.refuse(2),
                         Received::Open(open) => receiver.opened(open.flow, 10_000),
@@ -387,7 +387,7 @@ mod tests {
                 }
             }
             for byte in to_sender {
-                for told in sender.receive(&[byte]).expect("a message") {
+                for told in sender.receive(&[byte]).expect("a message arrives") {
                     if let Sent::Start { flow, .. } = told {
                         sender.finish(flow);
                     }

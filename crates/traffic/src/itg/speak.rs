@@ -145,8 +145,10 @@ mod tests {
     /// Speaks with a receiver that answers `hello` with `answer` and is silent then, for half a
     /// second at most.
     fn spoken(answer: &'static [u8], is_sending: bool) -> (Result<(), Error>, Vec<Told>, bool) {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = listener.local_addr().expect("it");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let address = listener
+            .local_addr()
+            .expect("a bound socket has an address");
         let open = Open {
             flow: 1,
             protocol: Protocol::Udp,
@@ -161,8 +163,8 @@ mod tests {
         };
         let (over, is_over) = mpsc::channel();
         let (stop, halt, mut told) = (AtomicBool::new(false), AtomicBool::new(false), Vec::new());
-        let stream = TcpStream::connect(address).expect("it listens");
-        let (mut receiver, _) = listener.accept().expect("a sender");
+        let stream = TcpStream::connect(address).expect("the other end listens");
+        let (mut receiver, _) = listener.accept().expect("a client connects");
         receiver.write_all(answer).expect("it is there");
         let mut tell = |one| {
             told.push(one);

@@ -377,10 +377,10 @@ mod tests {
 
     #[test]
     fn what_is_said_of_intervals_far_ahead_fills_no_memory() {
-        let there = TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
-        let here = TcpStream::connect(there.local_addr().expect("it is bound"));
-        let mut channel = Channel::new(here.expect("it listens")).expect("a channel");
-        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has ports");
+        let there = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let here = TcpStream::connect(there.local_addr().expect("a bound socket has an address"));
+        let mut channel = Channel::new(here.expect("it listens")).expect("the socket is open");
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
         let streams = [Stream {
             number: 0,
             is_out: true,

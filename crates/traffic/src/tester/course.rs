@@ -437,7 +437,7 @@ mod tests {
             let bytes = writer.test(number, frame, 55);
             assert_eq!(bytes.len(), usize::from(frame.size - FCS_BYTES));
             let payload = payload(bytes).expect("it is whole");
-            let read = Signature::read(payload).expect("it is whole");
+            let read = Signature::read(payload).expect("the signature is whole");
             assert_eq!(
                 (read.sequence, read.sent_ns, read.stream),
                 (number as u32, 55, frame.stream)

@@ -217,9 +217,9 @@ mod tests {
         Host {
             mac: [2, 0, 0, 0, 0, number],
             tag: None,
-            address: address.parse().expect("an address"),
+            address: address.parse().expect("the address is well formed"),
             prefix,
-            device: Some(device.parse().expect("an address")),
+            device: Some(device.parse().expect("the address is well formed")),
         }
     }
 
@@ -258,7 +258,7 @@ mod tests {
         let [[tester, device], _] = pairs();
         let ask = |address: &str| {
             let asking = Host {
-                device: Some(address.parse().expect("an address")),
+                device: Some(address.parse().expect("the address is well formed")),
                 ..device
             };
             tester.hear(&asking.learning_frame())

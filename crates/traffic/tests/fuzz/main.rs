@@ -16,14 +16,14 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         .join("../../fuzz/corpus")
         .join(target);
     let mut paths: Vec<_> = std::fs::read_dir(folder)
-        .expect("the folder is there")
+        .expect("the folder exists")
         .map(|entry| entry.expect("a file").path())
         .collect();
     paths.sort();
     assert!(!paths.is_empty());
     paths
         .iter()
-        .map(|path| std::fs::read(path).expect("it can be read"))
+        .map(|path| std::fs::read(path).expect("the file exists"))
         .collect()
 }
 

@@ -13,7 +13,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 fn round(hex: &str, side: Side) -> Message {
     let bytes = bytes(hex);
     let (message, used) = Message::decode(&bytes, side)
-        .expect("a message")
+        .expect("the message is whole")
         .expect("whole");
     assert_eq!(used, bytes.len());
     let mut out = Vec::new();
@@ -88,7 +88,7 @@ fn flows_are_announced_as_captured() {
         six,
         Open {
             metadata: Metadata::Sequence,
-            address: "::1".parse().expect("an address"),
+            address: "::1".parse().expect("the address is well formed"),
             ..udp()
         }
     );
@@ -170,7 +170,7 @@ fn wishes_for_logs_are_as_captured() {
     let name = LogName::new(b"u0.r.log").expect("short");
     let captured = format!("13 75302e72 2e6c6f67 00656376 2e6c6f67 {}", zeros(185));
     let (message, used) = Message::decode(&bytes(&captured), Side::Sender)
-        .expect("a message")
+        .expect("the message is whole")
         .expect("whole");
     assert_eq!(
         (message, used),
