@@ -34,8 +34,8 @@ fn main() {
             format!("({text:?}, {section:?}, {file:?}, {words:?}),\n")
         })
         .collect();
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
-    fs::write(out.join("citations.rs"), format!("[{rows}]")).expect("the folder is cargo's");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets the variable"));
+    fs::write(out.join("citations.rs"), format!("[{rows}]")).expect("the file can be written");
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {

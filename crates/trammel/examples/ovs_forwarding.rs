@@ -304,7 +304,7 @@ fn watch(
         };
         let found = counted();
         sent.is_done.store(true, Ordering::Relaxed);
-        sending.join().expect("the sender does not panic")?;
+        sending.join().expect("the thread does not panic")?;
         found
     })
 }

@@ -156,7 +156,7 @@ fn by_forwarder<F: Forwarder>(
             let source = frame(rig).and_then(|f| rig.source.run(|| Source::open("out", &f)));
             source.and_then(|source| {
                 let offering = scope.spawn(move || offer(&source, is_done).map_err(failed));
-                offering.join().expect("the source does not panic")
+                offering.join().expect("the thread does not panic")
             })
         } else {
             Err(refused("the forwarder could not be opened".to_owned()))
@@ -322,7 +322,7 @@ fn by_kernel(rig: &Rig, seconds: f64, is_routing: bool) -> Result<Outcome> {
         let waited = clock::wait(&[], Some((seconds * 1e9) as i64));
         is_done.store(true, Ordering::Relaxed);
         waited
-            .and(offering.join().expect("the source does not panic"))
+            .and(offering.join().expect("the thread does not panic"))
             .map_err(failed)
     })?;
     let wall_ns = clock::monotonic_ns() - start;

@@ -26,7 +26,7 @@ fn trammel(words: &[&str]) -> Output {
     command.args(words).current_dir(root());
     let mock = root().join("crates/trammel/tests/trex_mock");
     command.env("PYTHONPATH", mock).env("TREX_MOCK", "600000");
-    command.output().expect("the binary was built")
+    command.output().expect("the program can be started")
 }
 
 fn stderr(output: &Output) -> String {

@@ -10,7 +10,7 @@ use trammel_cost::machine::Machine;
 fn trammel(args: &[&str], data: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
     command.args(args).env("XDG_DATA_HOME", data);
-    command.output().expect("the binary was built")
+    command.output().expect("the program can be started")
 }
 
 fn stderr(output: &Output) -> String {
@@ -126,7 +126,7 @@ fn an_interrupt_leaves_the_earlier_file_as_it_was() {
         .arg(&path)
         .stderr(Stdio::piped())
         .spawn()
-        .expect("the binary was built");
+        .expect("the program can be started");
     // The handler is there when the process maps its large buffer; signals before that would end it
     // at once.
     let statm = format!("/proc/{}/statm", child.id());

@@ -6,7 +6,10 @@ const CLEAN: &str = "[path]\nrate = '10 Mbit/s'\nrtt = '10 ms'\n[[flow]]\nvarian
 
 fn trammel(args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
-    command.args(args).output().expect("the binary was built")
+    command
+        .args(args)
+        .output()
+        .expect("the program can be started")
 }
 
 fn code(output: &Output) -> Option<i32> {

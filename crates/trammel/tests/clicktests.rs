@@ -94,10 +94,11 @@ fn corpus() -> PathBuf {
 
 /// Links by every name to the command under test, and a runner that finds them.
 fn runner(limit: Duration) -> (tempfile::TempDir, Runner) {
-    let links = tempfile::tempdir().expect("a directory for links");
+    let links = tempfile::tempdir().expect("a temporary folder can be made");
     for name in NAMES {
         let link = links.path().join(name);
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_trammel"), link).expect("a link");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_trammel"), link)
+            .expect("the link can be made");
     }
     let mut first = links.path().display().to_string();
     if let Ok(other) = std::env::var("TRAMMEL_CLICKTEST_BIN") {
@@ -113,7 +114,7 @@ fn runner(limit: Duration) -> (tempfile::TempDir, Runner) {
 /// The test files below `folder`, sorted.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("a folder of tests") {
+    for entry in std::fs::read_dir(folder).expect("the folder exists") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             found.extend(files(&path));
@@ -170,7 +171,9 @@ fn every_clicktest_passes() {
                         Ok(test) => runner.run(test),
                         Err(why) => Ended::Failed(why.clone()),
                     };
-                    let mut ended = ended.lock().expect("no test panics");
+                    let mut ended = ended
+                        .lock()
+                        .expect("no thread panics while it holds the lock");
                     ended.push((name, how, one_began.elapsed()));
                 }
             });

@@ -16,7 +16,9 @@ fn trammel(folder: &Path, words: &[&str]) -> Command {
 }
 
 fn output(folder: &Path, words: &[&str]) -> Output {
-    trammel(folder, words).output().expect("it starts")
+    trammel(folder, words)
+        .output()
+        .expect("the program can be started")
 }
 
 fn said(out: &Output) -> String {
@@ -32,10 +34,13 @@ struct Running {
 
 impl Running {
     fn start(folder: &Path, words: &[&str]) -> Running {
-        let mut child = trammel(folder, words).spawn().expect("it starts");
-        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut child = trammel(folder, words)
+            .spawn()
+            .expect("the program can be started");
+        let mut said = BufReader::new(child.stderr.take().expect("the stream is piped"));
         let mut line = String::new();
-        said.read_line(&mut line).expect("it says where it listens");
+        said.read_line(&mut line)
+            .expect("the other end writes a line");
         let address = line.trim_end().rsplit(' ').next().expect("the last word");
         assert!(address.contains(':'), "{line}");
         Running {
@@ -67,10 +72,16 @@ impl Running {
     /// Waits for its end: the exit code, what it printed and what it said.
     fn end(mut self) -> (Option<i32>, String, String) {
         let (mut printed, mut said) = (String::new(), String::new());
-        let mut out = self.child.stdout.take().expect("it is piped");
-        out.read_to_string(&mut printed).expect("it is text");
-        self.said.read_to_string(&mut said).expect("it is text");
-        let status = self.child.wait().expect("it was started");
+        let mut out = self.child.stdout.take().expect("the stream is piped");
+        out.read_to_string(&mut printed)
+            .expect("the other end writes text");
+        self.said
+            .read_to_string(&mut said)
+            .expect("the other end writes text");
+        let status = self
+            .child
+            .wait()
+            .expect("the child process can be waited for");
         (status.code(), printed, said)
     }
 
@@ -88,7 +99,7 @@ impl Drop for Running {
 }
 
 fn tables(text: &[u8]) -> Value {
-    let all: Value = serde_json::from_slice(text).expect("it is JSON");
+    let all: Value = serde_json::from_slice(text).expect("the text is JSON");
     all["tables"].clone()
 }
 
@@ -101,7 +112,7 @@ fn decoded(folder: &Path, log: &Path) -> Value {
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)
-        .expect("it is there")
+        .expect("the folder exists")
         .map(|entry| entry.expect("a file").path())
         .collect();
     paths.sort();
@@ -110,9 +121,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// A key file that nobody but its owner reads.
 fn write_key(path: &Path, key: &str) {
-    std::fs::write(path, key).expect("there is room");
+    std::fs::write(path, key).expect("the file can be written");
     let mode = std::fs::Permissions::from_mode(0o600);
-    std::fs::set_permissions(path, mode).expect("it is ours");
+    std::fs::set_permissions(path, mode).expect("the file belongs to this user");
 }
 
 /// Waits until `is` or for ten seconds.
@@ -126,7 +137,7 @@ fn wait_until(what: &str, is: impl Fn() -> bool) {
 
 #[test]
 fn a_script_sends_its_flows_at_once_to_several_receivers() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let first = Running::receiver(here, &["--flows", "3", "--json"]);
     let second = Running::receiver(here, &["--flows", "1", "--json"]);
@@ -138,7 +149,7 @@ fn a_script_sends_its_flows_at_once_to_several_receivers() {
          --to {} --app voip --packets 20 --name voice\n",
         second.address
     );
-    std::fs::write(here.join("flows"), script).expect("there is room");
+    std::fs::write(here.join("flows"), script).expect("the file can be written");
     let started = Instant::now();
     let out = output(
         here,
@@ -173,11 +184,11 @@ fn a_script_sends_its_flows_at_once_to_several_receivers() {
 
 #[test]
 fn a_thousand_flows_of_a_script_share_a_session() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Running::receiver(here, &["--flows", "1000"]);
     let script = "--rate 20 --packets 10 --size 64\n".repeat(1000);
-    std::fs::write(here.join("flows"), script).expect("there is room");
+    std::fs::write(here.join("flows"), script).expect("the file can be written");
     let out = output(
         here,
         &["send", &receiver.address, "--script", "flows", "--json"],
@@ -191,19 +202,19 @@ fn a_thousand_flows_of_a_script_share_a_session() {
 
 #[test]
 fn what_is_wrong_with_a_script_is_told_with_file_and_line_before_anything_is_sent() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let script = "--rate 5\n--rat 5\n--rate 'x\n--size 100\n--rate 5 -T tcp --ttl 0\n";
-    std::fs::write(here.join("flows"), script).expect("there is room");
-    std::fs::write(here.join("quotes"), "--rate 5 '\n").expect("there is room");
-    std::fs::write(here.join("none"), "# nothing\n").expect("there is room");
+    std::fs::write(here.join("flows"), script).expect("the file can be written");
+    std::fs::write(here.join("quotes"), "--rate 5 '\n").expect("the file can be written");
+    std::fs::write(here.join("none"), "# nothing\n").expect("the file can be written");
     let out = output(here, &["send", "127.0.0.1:1", "--script", "quotes"]);
     assert!(
         out.status.code() == Some(2) && said(&out).contains("quotes:1: "),
         "{}",
         said(&out)
     );
-    std::fs::write(here.join("flows"), script.replace('\'', "")).expect("there is room");
+    std::fs::write(here.join("flows"), script.replace('\'', "")).expect("the file can be written");
     let out = output(here, &["send", "127.0.0.1:1", "--script", "flows"]);
     let error = said(&out);
     assert_eq!(out.status.code(), Some(2), "{error}");
@@ -237,7 +248,7 @@ fn what_is_wrong_with_a_script_is_told_with_file_and_line_before_anything_is_sen
 
 #[test]
 fn a_sender_under_orders_sends_and_tells_what_came() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Running::receiver(here, &["--flows", "5"]);
     let daemon = Running::daemon(here, &["--most-time", "60s"]);
@@ -258,17 +269,23 @@ fn a_sender_under_orders_sends_and_tells_what_came() {
     let words = ["--rate", "1000", "--packets", "300", "--round-trip"];
     let words = [&["send", &receiver.address], &from[..], &words].concat();
     let others: Vec<_> = (0..2)
-        .map(|_| trammel(here, &words).spawn().expect("it starts"))
+        .map(|_| {
+            trammel(here, &words)
+                .spawn()
+                .expect("the program can be started")
+        })
         .collect();
     for other in others {
-        let out = other.wait_with_output().expect("it was started");
+        let out = other
+            .wait_with_output()
+            .expect("the child process can be waited for");
         let printed = String::from_utf8_lossy(&out.stdout).into_owned();
         assert_eq!(out.status.code(), Some(0), "{}", said(&out));
         assert!(printed.contains("sent      300 packets"), "{printed}");
         assert!(printed.contains("delay"), "{printed}");
     }
     let script = "--rate 1000 --packets 50\n--rate 1000 --packets 60 -T tcp\n";
-    std::fs::write(here.join("flows"), script).expect("there is room");
+    std::fs::write(here.join("flows"), script).expect("the file can be written");
     let words = ["--script", "flows", "--json"];
     let out = output(
         here,
@@ -293,7 +310,7 @@ fn a_sender_under_orders_sends_and_tells_what_came() {
 
 #[test]
 fn flows_end_with_their_client_or_when_it_says_so_or_with_the_sender() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Running::receiver(here, &["--flows", "3", "--log", "r.log"]);
     let mut daemon = Running::daemon(here, &[]);
@@ -310,15 +327,21 @@ fn flows_end_with_their_client_or_when_it_says_so_or_with_the_sender() {
         let child = trammel(here, &[&base[..], &words, &[name]].concat()).spawn();
         clients.push(child.expect("it starts"));
         let mut line = String::new();
-        daemon.said.read_line(&mut line).expect("it says");
+        daemon
+            .said
+            .read_line(&mut line)
+            .expect("the other end writes a line");
         assert!(line.contains("1 flows are sent"), "{line}");
     }
     std::thread::sleep(Duration::from_millis(300));
     let started = Instant::now();
-    clients[0].kill().expect("it runs");
+    clients[0].kill().expect("the process has not ended");
     let _ = clients[0].wait();
     let mut line = String::new();
-    daemon.said.read_line(&mut line).expect("it says");
+    daemon
+        .said
+        .read_line(&mut line)
+        .expect("the other end writes a line");
     assert!(line.contains("the client is lost"), "{line}");
     let id = clients[1].id().to_string();
     let done = Command::new("kill").args(["-INT", &id]).status();
@@ -326,7 +349,7 @@ fn flows_end_with_their_client_or_when_it_says_so_or_with_the_sender() {
     let out = clients
         .remove(1)
         .wait_with_output()
-        .expect("it was started");
+        .expect("the child process can be waited for");
     assert_eq!(out.status.code(), Some(130), "{}", said(&out));
     let sent = tables(&out.stdout)["streams"][0]["sent_pkts"].as_u64();
     assert!(
@@ -339,7 +362,7 @@ fn flows_end_with_their_client_or_when_it_says_so_or_with_the_sender() {
     let out = clients
         .remove(1)
         .wait_with_output()
-        .expect("it was started");
+        .expect("the child process can be waited for");
     assert_eq!(out.status.code(), Some(130), "{}", said(&out));
     assert!(
         said(&out).contains("the sender was interrupted"),
@@ -353,7 +376,7 @@ fn flows_end_with_their_client_or_when_it_says_so_or_with_the_sender() {
 
 #[test]
 fn a_key_that_others_can_read_or_change_is_refused() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let key = here.join("key");
     for (mode, what) in [
@@ -364,7 +387,7 @@ fn a_key_that_others_can_read_or_change_is_refused() {
     ] {
         write_key(&key, "this is the right key");
         let rights = std::fs::Permissions::from_mode(mode);
-        std::fs::set_permissions(&key, rights).expect("it is ours");
+        std::fs::set_permissions(&key, rights).expect("the file belongs to this user");
         for words in [
             &["recv", "--key", "key", "--port", "0"][..],
             &["log", "--key", "key", "--listen", "127.0.0.1:0", "x/"],
@@ -392,7 +415,7 @@ fn a_key_that_others_can_read_or_change_is_refused() {
 
 #[test]
 fn who_others_reach_needs_a_key_and_limits_hold() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     write_key(&here.join("key"), "this is the right key");
     for words in [
@@ -427,7 +450,7 @@ fn who_others_reach_needs_a_key_and_limits_hold() {
         said(&out)
     );
     let script = "--rate 1000 --packets 5\n".repeat(3);
-    std::fs::write(here.join("flows"), script).expect("there is room");
+    std::fs::write(here.join("flows"), script).expect("the file can be written");
     let out = output(
         here,
         &[&base[..], &["--key", "key", "--script", "flows"]].concat(),
@@ -446,7 +469,7 @@ fn who_others_reach_needs_a_key_and_limits_hold() {
 
 #[test]
 fn logs_of_both_ends_are_kept_elsewhere_and_decoded() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let server = Running::log_server(here, "logs/");
     let receiver = Running::receiver(here, &["--flows", "1", "--log-to", &server.address]);
@@ -481,7 +504,7 @@ fn logs_of_both_ends_are_kept_elsewhere_and_decoded() {
 
 #[test]
 fn a_log_server_that_is_killed_costs_what_came_after_and_stops_no_flow() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let server = Running::log_server(here, "all.log");
     let receiver = Running::receiver(here, &["--flows", "1"]);
@@ -501,7 +524,9 @@ fn a_log_server_that_is_killed_costs_what_came_after_and_stops_no_flow() {
     wait_until("a second's records", || bytes() > 24 * 1500);
     server.signal("-KILL");
     assert_eq!(server.end().0, None);
-    let out = sender.wait_with_output().expect("it was started");
+    let out = sender
+        .wait_with_output()
+        .expect("the child process can be waited for");
     // The flow is whole, and the log that was asked for is not.
     assert_eq!(out.status.code(), Some(2), "{}", said(&out));
     let warning = "the log lacks everything after that";
@@ -516,7 +541,7 @@ fn a_log_server_that_is_killed_costs_what_came_after_and_stops_no_flow() {
 
 #[test]
 fn who_is_killed_while_it_logs_loses_a_second_at_most() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let server = Running::log_server(here, "logs/");
     for remote in [false, true] {
@@ -531,11 +556,13 @@ fn who_is_killed_while_it_logs_loses_a_second_at_most() {
             "--duration",
             "8s",
         ];
-        let mut sender = trammel(here, &words).spawn().expect("it starts");
+        let mut sender = trammel(here, &words)
+            .spawn()
+            .expect("the program can be started");
         std::thread::sleep(Duration::from_millis(3500));
         receiver.signal("-KILL");
         assert_eq!(receiver.end().0, None);
-        sender.kill().expect("it runs");
+        sender.kill().expect("the process has not ended");
         let _ = sender.wait();
         let log = if remote {
             files(&here.join("logs"))[0].clone()
@@ -555,7 +582,7 @@ fn who_is_killed_while_it_logs_loses_a_second_at_most() {
 
 #[test]
 fn a_log_servers_file_holds_one_log_at_a_time_and_a_full_disk_is_told_once() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let server = Running::log_server(here, "one.log");
     let receiver = Running::receiver(here, &["--log-to", &server.address]);
@@ -580,11 +607,11 @@ fn a_log_servers_file_holds_one_log_at_a_time_and_a_full_disk_is_told_once() {
 
 #[test]
 fn a_receiver_that_nobody_reaches_comes_to_its_sender() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     write_key(&here.join("key"), "this is the right key");
     let script = "--rate 1000 --packets 200\n--rate 1000 --packets 100 -T tcp\n";
-    std::fs::write(here.join("flows"), script).expect("there is room");
+    std::fs::write(here.join("flows"), script).expect("the file can be written");
     let words = ["send", "--wait", "--listen", "127.0.0.1:0", "--key", "key"];
     let more = ["--script", "flows", "--json"];
     let sender = Running::start(here, &[&words[..], &more].concat());
@@ -606,7 +633,7 @@ fn a_receiver_that_nobody_reaches_comes_to_its_sender() {
     ];
     let receiver = output(here, &words);
     assert_eq!(receiver.status.code(), Some(0), "{}", said(&receiver));
-    stranger.kill().expect("it runs");
+    stranger.kill().expect("the process has not ended");
     let _ = stranger.wait();
     let (code, printed, told) = sender.end();
     assert_eq!(code, Some(0), "{told}");

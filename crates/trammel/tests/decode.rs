@@ -16,14 +16,14 @@ const START: i64 = 1_800_000_000 * SECOND;
 fn decode(folder: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
     command.current_dir(folder).arg("decode").args(words);
-    command.output().expect("it starts")
+    command.output().expect("the program can be started")
 }
 
 /// What it prints where all is well.
 fn printed(folder: &Path, words: &[&str]) -> String {
     let out = decode(folder, words);
     assert_eq!(out.status.code(), Some(0), "{words:?}: {}", said(&out));
-    String::from_utf8(out.stdout).expect("it is text")
+    String::from_utf8(out.stdout).expect("the text is UTF-8")
 }
 
 fn said(out: &Output) -> String {
@@ -32,7 +32,7 @@ fn said(out: &Output) -> String {
 
 fn tables(folder: &Path, words: &[&str]) -> Value {
     let text = printed(folder, &[words, &["--json"]].concat());
-    let all: Value = serde_json::from_str(&text).expect("it is JSON");
+    let all: Value = serde_json::from_str(&text).expect("the text is JSON");
     all["tables"].clone()
 }
 
@@ -62,7 +62,7 @@ impl Log<'_> {
     /// ten lost.
     fn write(&self, to: &Path) {
         let mut rng = Rng::new(self.seed, "a log to decode");
-        let mut writer = Writer::new(std::fs::File::create(to).expect("there is room"));
+        let mut writer = Writer::new(std::fs::File::create(to).expect("the file can be written"));
         let session = Session {
             instants: Instants::SentReceived,
             date_ns: START,
@@ -113,7 +113,7 @@ impl Log<'_> {
 
 #[test]
 fn a_log_in_words_and_interval_by_interval() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     LOG.write(&here.join("r.log"));
     let words = ["r.log", "--series", "--interval", "2s"];
@@ -131,7 +131,7 @@ fn a_log_in_words_and_interval_by_interval() {
 
 #[test]
 fn a_folder_has_the_tables_and_a_page_and_a_second_run_takes_its_place() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     LOG.write(&here.join("r.log"));
     let all = tables(here, &["r.log"]);
@@ -149,7 +149,7 @@ fn a_folder_has_the_tables_and_a_page_and_a_second_run_takes_its_place() {
             );
             csv.push((name.clone(), text));
         }
-        let page = std::fs::read_to_string(here.join("out/report.html")).expect("a page");
+        let page = std::fs::read_to_string(here.join("out/report.html")).expect("the file exists");
         assert!(page.contains("What became of every packet?"));
         for figure in ["rate", "delay", "jitter", "loss", "distribution"] {
             assert!(page.contains(&format!("fig-{figure}-received")), "{figure}");
@@ -161,21 +161,21 @@ fn a_folder_has_the_tables_and_a_page_and_a_second_run_takes_its_place() {
     }
     let (first, second) = csv.split_at(csv.len() / 2);
     assert_eq!(first, second, "the same log gives the same tables");
-    std::fs::create_dir(here.join("mine")).expect("there is room");
-    std::fs::write(here.join("mine/notes.txt"), "mine").expect("there is room");
+    std::fs::create_dir(here.join("mine")).expect("the folder can be made");
+    std::fs::write(here.join("mine/notes.txt"), "mine").expect("the file can be written");
     let out = decode(here, &["r.log", "-o", "mine"]);
     assert_eq!(out.status.code(), Some(2));
     assert!(said(&out).contains("not a run folder"), "{}", said(&out));
     // What cannot be decoded leaves no folder, not even a hidden one.
     let out = decode(here, &["missing.log", "-o", "new"]);
     assert_eq!(out.status.code(), Some(2));
-    let left = std::fs::read_dir(here).expect("it is there").count();
+    let left = std::fs::read_dir(here).expect("the folder exists").count();
     assert_eq!(left, 3, "the log and two folders");
 }
 
 #[test]
 fn clocks_that_differ_are_brought_together_and_it_is_said() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let (ahead, drift) = (-7 * SECOND, 2e-5);
     Log {
@@ -192,7 +192,7 @@ fn clocks_that_differ_are_brought_together_and_it_is_said() {
         ..LOG
     }
     .write(&here.join("back.log"));
-    let number = |row: &Value, key: &str| row[key].as_f64().expect("a number");
+    let number = |row: &Value, key: &str| row[key].as_f64().expect("the value is a number");
 
     let both = tables(here, &["there.log", "back.log"]);
     for (clock, sign) in [(&both["clocks"][0], 1.0), (&both["clocks"][1], -1.0)] {
@@ -267,7 +267,7 @@ fn itgdec(folder: &Path, words: &[&str]) -> Option<String> {
         eprintln!("skipped: `ITGDec` is not installed; `apt-get install d-itg`");
         return None;
     };
-    let text = String::from_utf8(out.stdout).expect("it is text");
+    let text = String::from_utf8(out.stdout).expect("the text is UTF-8");
     Some(
         text.splitn(3, '\n')
             .nth(2)
@@ -278,7 +278,7 @@ fn itgdec(folder: &Path, words: &[&str]) -> Option<String> {
 
 #[test]
 fn logs_go_to_ditg_and_back_and_summaries_are_itgdecs_to_the_last_digit() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     for seed in 1..=3 {
         Log { seed, ..LOG }.write(&here.join("r.log"));
@@ -316,7 +316,7 @@ fn logs_go_to_ditg_and_back_and_summaries_are_itgdecs_to_the_last_digit() {
         };
         assert_eq!(ours, theirs);
         itgdec(here, &["d.log", "-l", "theirs.txt"]);
-        let read = |name: &str| std::fs::read_to_string(here.join(name)).expect("it is there");
+        let read = |name: &str| std::fs::read_to_string(here.join(name)).expect("the file exists");
         assert!(
             read("theirs.txt") == read("d.txt"),
             "the text log is as theirs"
@@ -333,16 +333,18 @@ fn logs_go_to_ditg_and_back_and_summaries_are_itgdecs_to_the_last_digit() {
 
 #[test]
 fn what_is_odd_is_told_in_one_line() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     LOG.write(&here.join("r.log"));
-    let whole = std::fs::read(here.join("r.log")).expect("it is there");
-    let put = |name: &str, bytes: &[u8]| std::fs::write(here.join(name), bytes).expect("room");
+    let whole = std::fs::read(here.join("r.log")).expect("the file exists");
+    let put = |name: &str, bytes: &[u8]| {
+        std::fs::write(here.join(name), bytes).expect("the file can be written");
+    };
     put("empty.log", b"");
     put("foreign.log", &[7; 4000]);
     put("cut.log", &whole[..whole.len() - 7]);
     assert_eq!(printed(here, &["r.log", "--to-itg", "d.log"]), "");
-    let mut theirs = std::fs::read(here.join("d.log")).expect("it is there");
+    let mut theirs = std::fs::read(here.join("d.log")).expect("the file exists");
     theirs.truncate(10 * 144 + 5);
     theirs[3 * 144 + 36] = b'?';
     put("damaged.log", &theirs);
@@ -366,14 +368,14 @@ fn what_is_odd_is_told_in_one_line() {
         assert!(first, "{words:?}: {}", said(&out));
     }
     assert_eq!(
-        std::fs::read(here.join("r.log")).expect("it is there"),
+        std::fs::read(here.join("r.log")).expect("the file exists"),
         whole
     );
 }
 
 #[test]
 fn a_thousand_flows_and_two_sessions_are_still_a_page() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let many = Log {
         flows: 1000,
@@ -384,19 +386,19 @@ fn a_thousand_flows_and_two_sessions_are_still_a_page() {
     LOG.write(&here.join("other.log"));
     let out = decode(here, &["many.log", "other.log", "-o", "out"]);
     assert_eq!(out.status.code(), Some(0), "{}", said(&out));
-    let page = std::fs::read_to_string(here.join("out/report.html")).expect("a page");
+    let page = std::fs::read_to_string(here.join("out/report.html")).expect("the file exists");
     assert!(page.contains("The 20 of 1002 flows with most bytes"));
     assert!(page.len() < 3_000_000, "{} bytes", page.len());
-    let flows = std::fs::read_to_string(here.join("out/flows.csv")).expect("a table");
+    let flows = std::fs::read_to_string(here.join("out/flows.csv")).expect("the file exists");
     assert_eq!(flows.lines().count(), 1003);
 }
 
 /// Instants at the ends of their range, and copies, in every form of the account.
 #[test]
 fn instants_at_the_ends_of_their_range_are_shown_in_every_form() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
-    let file = std::fs::File::create(here.join("r.log")).expect("there is room");
+    let file = std::fs::File::create(here.join("r.log")).expect("the file can be written");
     let mut writer = Writer::new(file);
     let session = Session {
         instants: Instants::SentReceived,

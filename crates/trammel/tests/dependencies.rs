@@ -510,8 +510,11 @@ fn reached(package: &str) -> BTreeSet<String> {
     let mut tree = Command::new(env!("CARGO"));
     tree.args(["tree", "--offline", "--locked", "--edges", "normal"]);
     tree.args(["--prefix", "none", "--format", "{p}", "--package", package]);
-    let output = tree.current_dir(crates()).output().expect("cargo answers");
-    let text = String::from_utf8(output.stdout).expect("cargo writes text");
+    let output = tree
+        .current_dir(crates())
+        .output()
+        .expect("the program can be started");
+    let text = String::from_utf8(output.stdout).expect("the text is UTF-8");
     let names = text.lines().filter_map(|line| line.split(' ').next());
     let names: BTreeSet<String> = names.map(str::to_owned).collect();
     assert!(
@@ -578,10 +581,10 @@ fn the_sources_of_pure_crates_name_no_machine() {
 /// A file that no `mod` names is built by nobody and says nothing of it.
 #[test]
 fn every_source_file_beside_a_crates_root_is_a_module_of_it() {
-    for entry in std::fs::read_dir(crates()).expect("the crates") {
+    for entry in std::fs::read_dir(crates()).expect("the folder exists") {
         let source = entry.expect("a crate").path().join("src");
-        let root = std::fs::read_to_string(source.join("lib.rs")).expect("each has a library");
-        for file in std::fs::read_dir(&source).expect("its sources") {
+        let root = std::fs::read_to_string(source.join("lib.rs")).expect("the file exists");
+        for file in std::fs::read_dir(&source).expect("the folder exists") {
             let path = file.expect("a source").path();
             let name = path.file_stem().and_then(|name| name.to_str());
             let name = name.expect("utf-8").to_owned();

@@ -130,7 +130,7 @@ impl Desk {
             // Whether this machine was calibrated must not decide on what a document shows.
             .env("XDG_DATA_HOME", self.0.path().join("no-data"))
             .env("NO_COLOR", "1");
-        let output = command.output().expect("the binary was built");
+        let output = command.output().expect("the program can be started");
         let text = String::from_utf8([output.stdout, output.stderr].concat());
         let text = text.expect("it writes text");
         if output.status.code() == Some(3) {
@@ -273,7 +273,7 @@ fn commands_give_the_output_that_is_shown() {
 fn the_page_of_scenario_files_is_what_the_command_says() {
     let page = Desk::new()
         .output("doc scenario")
-        .expect("it needs nothing");
+        .expect("the program can be started");
     expect("docs/scenarios.md", &page);
 }
 

@@ -57,7 +57,10 @@ fn folder() -> tempfile::TempDir {
 fn trammel(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
     command.current_dir(folder).env("XDG_DATA_HOME", folder);
-    command.args(args).output().expect("the binary was built")
+    command
+        .args(args)
+        .output()
+        .expect("the program can be started")
 }
 
 fn stderr(output: &Output) -> String {

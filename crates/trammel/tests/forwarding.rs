@@ -64,7 +64,7 @@ fn trammel(home: &Path, host: Option<&str>, args: &[&str]) -> Output {
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
     command.env("XDG_DATA_HOME", home).args(args);
-    command.output().expect("the binary was built")
+    command.output().expect("the program can be started")
 }
 
 fn stderr(output: &Output) -> String {

@@ -21,7 +21,9 @@ fn trammel(folder: &Path, words: &[&str]) -> Command {
 }
 
 fn output(folder: &Path, words: &[&str]) -> Output {
-    trammel(folder, words).output().expect("it starts")
+    trammel(folder, words)
+        .output()
+        .expect("the program can be started")
 }
 
 fn is_installed(program: &str) -> bool {
@@ -68,7 +70,12 @@ fn start(folder: &Path, program: &str, line: &str) -> Running {
 impl Running {
     fn wait(mut self) {
         let until = Instant::now() + LONG;
-        while self.0.try_wait().expect("it was started").is_none() {
+        while self
+            .0
+            .try_wait()
+            .expect("the child process can be waited for")
+            .is_none()
+        {
             assert!(Instant::now() < until, "it does not end");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -90,10 +97,11 @@ impl Receiver {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("it starts");
-        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+            .expect("the program can be started");
+        let mut said = BufReader::new(child.stderr.take().expect("the stream is piped"));
         let mut line = String::new();
-        said.read_line(&mut line).expect("it says where it listens");
+        said.read_line(&mut line)
+            .expect("the other end writes a line");
         let port = line.trim_end().rsplit(':').next().expect("the last part");
         Receiver {
             port: port.parse().expect(&line),
@@ -105,21 +113,29 @@ impl Receiver {
     /// Waits for its end: the exit code, what it printed and what it said.
     fn end(mut self) -> (Option<i32>, Vec<u8>, String) {
         let (mut printed, mut said) = (Vec::new(), String::new());
-        let mut out = self.child.stdout.take().expect("it is piped");
+        let mut out = self.child.stdout.take().expect("the stream is piped");
         out.read_to_end(&mut printed).expect("it is read");
-        self.said.read_to_string(&mut said).expect("it is text");
-        let status = self.child.wait().expect("it was started");
+        self.said
+            .read_to_string(&mut said)
+            .expect("the other end writes text");
+        let status = self
+            .child
+            .wait()
+            .expect("the child process can be waited for");
         (status.code(), printed, said)
     }
 }
 
 /// Ports of an address that nobody has just now, for TCP and for UDP.
 fn free_ports<const N: usize>(address: &str) -> [u16; N] {
-    let address: IpAddr = address.parse().expect("an address");
+    let address: IpAddr = address.parse().expect("the address is well formed");
     let held: Vec<_> = (0..N)
         .map(|_| {
-            let tcp = TcpListener::bind((address, 0)).expect("a port");
-            let port = tcp.local_addr().expect("it").port();
+            let tcp = TcpListener::bind((address, 0)).expect("loopback has a free port");
+            let port = tcp
+                .local_addr()
+                .expect("a bound socket has an address")
+                .port();
             (port, tcp, UdpSocket::bind((address, port)).ok())
         })
         .collect();
@@ -127,7 +143,7 @@ fn free_ports<const N: usize>(address: &str) -> [u16; N] {
 }
 
 fn tables(text: &[u8]) -> Value {
-    let all: Value = serde_json::from_slice(text).expect("it is JSON");
+    let all: Value = serde_json::from_slice(text).expect("the text is JSON");
     all["tables"].clone()
 }
 
@@ -138,7 +154,9 @@ fn decoded_by_itgdec(folder: &Path, log: &str) -> u64 {
     let text = String::from_utf8_lossy(&out.stdout);
     let total = text.lines().rfind(|line| line.starts_with("Total packets"));
     let number = total.and_then(|line| line.rsplit('=').next());
-    number.map_or(0, |number| number.trim().parse().expect("a number"))
+    number.map_or(0, |number| {
+        number.trim().parse().expect("the text is a number")
+    })
 }
 
 /// What was received, by the receiver's tables: packets, and packets lost, of each flow.
@@ -159,7 +177,7 @@ fn itgsend_is_served_with_many_flows_and_senders() {
         return;
     }
     for address in ["127.0.0.1", "::1"] {
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let here = folder.path();
         let options = [
             "--itg=-l theirs.log",
@@ -182,7 +200,7 @@ fn itgsend_is_served_with_many_flows_and_senders() {
              {to} -rp {c} -C 500 -c 64 -z 100 -m rttm\n\
              {to} -rp {d} -C 500 -c 64 -z 100 -T TCP -m rttm\n"
         );
-        std::fs::write(here.join("script"), script).expect("there is room");
+        std::fs::write(here.join("script"), script).expect("the file can be written");
         let first = start(here, "ITGSend", "script -l sent.log");
         let line = format!("{to} -rp {e} -C 1000 -c 80 -z 250 -p 1 -l more.log -x wish.log");
         let second = start(here, "ITGSend", &line);
@@ -213,7 +231,7 @@ fn itgrecv_takes_what_ours_sends() {
     if !is_installed("ITGRecv") {
         return;
     }
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let [signalling, a, b, c, d, e, f, g, h] = free_ports("127.0.0.1");
     let running = start(
@@ -241,7 +259,7 @@ fn itgrecv_takes_what_ours_sends() {
          {four} -rp {g} -C 500 -c 20 -z 100 -T TCP\n\
          {four} -rp {h} -T TCP -z 50 Telnet\n"
     );
-    std::fs::write(here.join("script"), script).expect("there is room");
+    std::fs::write(here.join("script"), script).expect("the file can be written");
     let words = [
         "send",
         "--itg-script",
@@ -273,7 +291,7 @@ fn itgrecv_takes_what_ours_sends() {
 
 #[test]
 fn flows_of_a_script_go_to_ours_in_either_language() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     for is_native in [false, true] {
         let serve = if is_native { &[][..] } else { &["--itg"] };
@@ -284,7 +302,7 @@ fn flows_of_a_script_go_to_ours_in_either_language() {
         let script = format!(
             "{to} -rp {a} -C 1000 -c 100 -z 300\n{to} -rp {b} -E 1000 -u 40 400 -z 200 -T TCP\n"
         );
-        std::fs::write(here.join("script"), script).expect("there is room");
+        std::fs::write(here.join("script"), script).expect("the file can be written");
         let language = if is_native { &["--native"][..] } else { &[] };
         let words = [&["send", "--itg-script", "script", "--json"], language].concat();
         let out = output(here, &words);
@@ -303,10 +321,13 @@ fn flows_of_a_script_go_to_ours_in_either_language() {
 
 /// A receiver of signalling that accepts, says `answer` to whatever is said, and goes.
 fn liar(answer: &'static [u8]) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("it").port();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let port = listener
+        .local_addr()
+        .expect("a bound socket has an address")
+        .port();
     std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("a sender");
+        let (mut stream, _) = listener.accept().expect("a client connects");
         let _ = stream.read(&mut [0; 100]);
         let _ = stream.write_all(answer);
         let _ = stream.set_read_timeout(Some(Duration::from_millis(300)));
@@ -317,7 +338,7 @@ fn liar(answer: &'static [u8]) -> u16 {
 
 #[test]
 fn a_receiver_that_lies_or_vanishes_ends_its_flows_and_no_others() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Receiver::start(here, &["--itg", "--flows", "1"]);
     let [port] = free_ports("127.0.0.1");
@@ -338,7 +359,7 @@ fn a_receiver_that_lies_or_vanishes_ends_its_flows_and_no_others() {
         "-a 127.0.0.1 -Sdp {} -rp {port} -C 1000 -z 300\n",
         receiver.port
     );
-    std::fs::write(here.join("script"), script).expect("there is room");
+    std::fs::write(here.join("script"), script).expect("the file can be written");
     let started = Instant::now();
     let out = output(here, &["send", "--itg-script", "script", "--json"]);
     let said = String::from_utf8_lossy(&out.stderr);
@@ -354,11 +375,12 @@ fn a_receiver_that_lies_or_vanishes_ends_its_flows_and_no_others() {
 
 #[test]
 fn a_sender_that_lies_stalls_or_vanishes_ends_its_flows_and_no_others() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Receiver::start(here, &["--itg", "--flows", "2", "--json"]);
     let [port, other] = free_ports("127.0.0.1");
-    let connect = || TcpStream::connect(("127.0.0.1", receiver.port)).expect("it listens");
+    let connect =
+        || TcpStream::connect(("127.0.0.1", receiver.port)).expect("the other end listens");
     let mut held = Vec::new();
     // Not a word; half a message; no message at all; a close before anything.
     for said in [&b""[..], b"\x01\x03\x02", b"\x99\x99", b"\x0b", b"\x01\x0b"] {
@@ -375,10 +397,10 @@ fn a_sender_that_lies_stalls_or_vanishes_ends_its_flows_and_no_others() {
     let mut answer = [0; 8];
     stream.read_exact(&mut answer).expect("it answers");
     assert_eq!(answer[..2], [2, 5]);
-    let packets = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let packets = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
     packets
         .send_to(b"too short", ("127.0.0.1", other))
-        .expect("sent");
+        .expect("the datagram can be sent");
     drop(stream);
     let line = format!(
         "-a 127.0.0.1 -Sdp {} -rp {port} -C 1000 -z 300",
@@ -403,7 +425,7 @@ fn a_sender_that_lies_stalls_or_vanishes_ends_its_flows_and_no_others() {
 /// on one.
 #[test]
 fn all_addresses_of_a_name_are_tried() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Receiver::start(here, &["--itg", "--flows", "2", "--json"]);
     let port = receiver.port;
@@ -425,9 +447,9 @@ fn all_addresses_of_a_name_are_tried() {
 
 #[test]
 fn what_is_wrong_is_one_line_that_says_what_to_do() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
-    std::fs::write(here.join("bad"), "-C 10\n-C fast\n").expect("there is room");
+    std::fs::write(here.join("bad"), "-C 10\n-C fast\n").expect("the file can be written");
     for (words, code, said) in [
         (&["send", "--itg", ""][..], 2, "no flow"),
         (&["send", "--itg", "-C fast"], 2, "packets per second"),
@@ -486,6 +508,6 @@ fn what_is_wrong_is_one_line_that_says_what_to_do() {
             "{error}"
         );
     }
-    let left = std::fs::read_dir(here).expect("it is there").count();
+    let left = std::fs::read_dir(here).expect("the folder exists").count();
     assert_eq!(left, 1, "no log is begun where nobody is there");
 }

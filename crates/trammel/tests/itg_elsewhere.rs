@@ -65,7 +65,12 @@ impl Running {
 
     fn wait(mut self) {
         let until = Instant::now() + LONG;
-        while self.0.try_wait().expect("it was started").is_none() {
+        while self
+            .0
+            .try_wait()
+            .expect("the child process can be waited for")
+            .is_none()
+        {
             assert!(Instant::now() < until, "it does not end");
             std::thread::sleep(LOOK);
         }
@@ -84,15 +89,19 @@ impl Ours {
             .current_dir(folder)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut child = host.run(|| command.spawn()).expect("it starts");
-        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut child = host
+            .run(|| command.spawn())
+            .expect("the program can be started");
+        let mut said = BufReader::new(child.stderr.take().expect("the stream is piped"));
         let mut line = String::new();
         while !["listening", "waiting", "coming"]
             .iter()
             .any(|word| line.starts_with(word))
         {
             line.clear();
-            let count = said.read_line(&mut line).expect("it is text");
+            let count = said
+                .read_line(&mut line)
+                .expect("the other end writes a line");
             assert!(count > 0, "it ends before it says where it is");
         }
         Ours(Running(child), said)
@@ -101,9 +110,12 @@ impl Ours {
     /// Waits for its end; gives the tables that it printed and what it said.
     fn end(mut self) -> (Value, String) {
         let (mut printed, mut said) = (String::new(), String::new());
-        let mut out = self.0.0.stdout.take().expect("it is piped");
-        out.read_to_string(&mut printed).expect("it is text");
-        self.1.read_to_string(&mut said).expect("it is text");
+        let mut out = self.0.0.stdout.take().expect("the stream is piped");
+        out.read_to_string(&mut printed)
+            .expect("the other end writes text");
+        self.1
+            .read_to_string(&mut said)
+            .expect("the other end writes text");
         let all: Value = serde_json::from_str(&printed).expect(&said);
         (all["tables"].clone(), said)
     }
@@ -112,7 +124,8 @@ impl Ours {
 fn trammel(host: &Namespace, folder: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
     command.args(words).current_dir(folder);
-    host.run(|| command.output()).expect("it starts")
+    host.run(|| command.output())
+        .expect("the program can be started")
 }
 
 /// Waits until a port of TCP is listened on, without coming to it: who waits for one receiver would
@@ -147,7 +160,9 @@ fn decoded(folder: &Path, log: &str) -> u64 {
     let text = String::from_utf8_lossy(&out.expect("it is installed").stdout).into_owned();
     let total = text.lines().rfind(|line| line.starts_with("Total packets"));
     let number = total.and_then(|line| line.rsplit('=').next());
-    number.map_or(0, |number| number.trim().parse().expect("a number"))
+    number.map_or(0, |number| {
+        number.trim().parse().expect("the text is a number")
+    })
 }
 
 /// Waits until ITGDec finds so many packets in a log; servers write as they like.
@@ -169,7 +184,7 @@ fn comes_to(folder: &Path, log: &str, packets: u64) -> bool {
 fn received(tables: &Value) -> u64 {
     let rows = tables["flows"].as_array().expect("a table");
     rows.iter()
-        .map(|row| row["pkts"].as_u64().expect("a number"))
+        .map(|row| row["pkts"].as_u64().expect("the value is a number"))
         .sum()
 }
 
@@ -178,7 +193,7 @@ fn the_original_logs_to_our_server() {
     let Some(host) = host() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let words = ["log", "--itg", "--listen", "127.0.0.1:9001", "logs/"];
     let server = Ours::start(&host, here, &words);
@@ -220,7 +235,7 @@ fn ours_log_to_the_original_server() {
     let Some(host) = host() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let server = Running::start(&host, here, "ITGLog", "");
     wait_for(&host, 9001);
@@ -257,7 +272,7 @@ fn the_original_comes_to_our_passive_sender() {
     let Some(host) = host() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     for (address, options) in [
         ("127.0.0.1", "-T UDP"),
@@ -288,7 +303,7 @@ fn ours_comes_to_a_passive_sender() {
     let Some(host) = host() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     // The original's, whose passive mode is of IPv6 only: it binds a socket of IPv4 to `::`.
     for options in ["-T UDP", "-T TCP", "-T UDP -m rttm", "-T TCP -m rttm"] {
@@ -304,7 +319,7 @@ fn ours_comes_to_a_passive_sender() {
     // Ours, several flows at once.
     let script =
         "-H -a 127.0.0.1 -C 1000 -c 100 -z 80\n-H -a 127.0.0.1 -C 1000 -c 100 -z 90 -T TCP\n";
-    std::fs::write(here.join("script"), script).expect("there is room");
+    std::fs::write(here.join("script"), script).expect("the file can be written");
     let words = ["send", "--itg-script", "script", "--json"];
     let sender = Ours::start(&host, here, &words);
     let receiver = Ours::start(&host, here, &["recv", "--itg=-H 127.0.0.1", "--json"]);
@@ -317,11 +332,13 @@ fn ours_comes_to_a_passive_sender() {
 /// Orders a flow as libITG does, and gives what is answered, to the end of the flow.
 fn orders(host: &Namespace, line: &str) -> Vec<Vec<u8>> {
     host.run(|| {
-        let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
-        socket.set_read_timeout(Some(LONG)).expect("it is a time");
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
+        socket
+            .set_read_timeout(Some(LONG))
+            .expect("the time-out is above 0");
         socket
             .send_to(line.as_bytes(), "127.0.0.1:8998")
-            .expect("it has a loopback");
+            .expect("the datagram can be sent");
         let (mut answers, mut bytes) = (Vec::new(), [0; 2000]);
         while answers.len() < 2 {
             let count = socket.recv(&mut bytes).expect("it is answered");
@@ -336,7 +353,7 @@ fn orders_of_libitg_are_carried_out_and_answered_as_by_the_original() {
     let Some(host) = host() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Running::start(&host, here, "ITGRecv", "-l received.log");
     wait_for(&host, 9000);
@@ -392,9 +409,9 @@ fn where_nobody_is_there_or_writes_nonsense_is_said() {
     let Some(host) = host() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
-    std::fs::write(here.join("file"), "").expect("there is room");
+    std::fs::write(here.join("file"), "").expect("the file can be written");
     for (words, code, said) in [
         (
             &["recv", "--itg=-L a:127.0.0.1"][..],

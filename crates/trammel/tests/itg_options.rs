@@ -37,13 +37,13 @@ fn hosts() -> Option<(Namespace, Namespace)> {
         let done = host.set_sysctl("ipv6/conf/default/accept_dad", "0");
         done.and_then(|()| host.enable_ipv6()).expect("its own");
     }
-    veth(&left, "a", &right, "b").expect("a pair");
+    veth(&left, "a", &right, "b").expect("the pair of devices can be made");
     for (host, device, four, six) in [
         (&left, "a", "10.0.0.1/24", "fd77::1/64"),
         (&right, "b", "10.0.0.2/24", "fd77::2/64"),
     ] {
-        host.add_address(device, four).expect("it is free");
-        host.add_address(device, six).expect("it is free");
+        host.add_address(device, four).expect("the address is free");
+        host.add_address(device, six).expect("the address is free");
     }
     Some((left, right))
 }
@@ -73,7 +73,8 @@ fn start(host: &Namespace, folder: &Path, program: &str, line: &str) -> Running 
 fn trammel(host: &Namespace, folder: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
     command.args(words).current_dir(folder);
-    host.run(|| command.output()).expect("it starts")
+    host.run(|| command.output())
+        .expect("the program can be started")
 }
 
 /// `trammel recv --itg` that runs on port 9000 of a host of its own.
@@ -88,10 +89,13 @@ impl Receiver {
             .current_dir(folder)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut child = host.run(|| command.spawn()).expect("it starts");
-        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut child = host
+            .run(|| command.spawn())
+            .expect("the program can be started");
+        let mut said = BufReader::new(child.stderr.take().expect("the stream is piped"));
         let mut line = String::new();
-        said.read_line(&mut line).expect("it says where it listens");
+        said.read_line(&mut line)
+            .expect("the other end writes a line");
         assert!(line.starts_with("listening"), "{line}");
         Receiver(Running(child), said)
     }
@@ -99,14 +103,20 @@ impl Receiver {
     /// Waits for its end; gives packets of its flows, by protocol and number, and what it said.
     fn end(mut self) -> (Vec<(String, u64)>, String) {
         let (mut printed, mut said) = (String::new(), String::new());
-        let mut out = self.0.0.stdout.take().expect("it is piped");
-        out.read_to_string(&mut printed).expect("it is text");
-        self.1.read_to_string(&mut said).expect("it is text");
+        let mut out = self.0.0.stdout.take().expect("the stream is piped");
+        out.read_to_string(&mut printed)
+            .expect("the other end writes text");
+        self.1
+            .read_to_string(&mut said)
+            .expect("the other end writes text");
         let all: Value = serde_json::from_str(&printed).expect(&said);
         let rows = all["tables"]["flows"].as_array().expect("a table");
         let of = |row: &Value| {
             let protocol = row["protocol"].as_str().expect("a word").to_owned();
-            (protocol, row["pkts"].as_u64().expect("a number"))
+            (
+                protocol,
+                row["pkts"].as_u64().expect("the value is a number"),
+            )
         };
         let mut found: Vec<_> = rows.iter().map(of).collect();
         found.sort_unstable();
@@ -121,7 +131,9 @@ fn decoded(folder: &Path, log: &str) -> (u64, u64) {
     let total = |name: &str| {
         let line = text.lines().rfind(|line| line.starts_with(name));
         let number = line.and_then(|line| line.rsplit('=').next());
-        number.map_or(0, |number| number.trim().parse().expect("a number"))
+        number.map_or(0, |number| {
+            number.trim().parse().expect("the text is a number")
+        })
     };
     (total("Total packets"), total("Bytes received"))
 }
@@ -154,11 +166,11 @@ fn sent_to_itgrecv(
     script: &str,
     all: (u64, u64),
 ) -> String {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
-    std::fs::write(here.join("gaps"), "1\n2\n").expect("there is room");
-    std::fs::write(here.join("sizes"), "100\n200\n").expect("there is room");
-    std::fs::write(here.join("script"), script).expect("there is room");
+    std::fs::write(here.join("gaps"), "1\n2\n").expect("the file can be written");
+    std::fs::write(here.join("sizes"), "100\n200\n").expect("the file can be written");
+    std::fs::write(here.join("script"), script).expect("the file can be written");
     let running = start(right, here, "ITGRecv", "-l received.log");
     let until = Instant::now() + LONG;
     let words = [
@@ -189,9 +201,9 @@ fn sent_to_itgrecv(
     decode
         .args(["received.log", "-l", "text"])
         .current_dir(here);
-    decode.output().expect("it is installed");
+    decode.output().expect("the program can be started");
     drop(running);
-    std::fs::read_to_string(here.join("text")).expect("it was written")
+    std::fs::read_to_string(here.join("text")).expect("the file exists")
 }
 
 #[test]
@@ -199,14 +211,14 @@ fn itgsend_is_served_over_icmp_and_by_an_interface() {
     let Some((left, right)) = hosts() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let script = "-a 10.0.0.2 -T ICMP -C 500 -c 100 -z 50\n\
                   -a 10.0.0.2 -T ICMP 13 -C 500 -c 33 -z 40\n\
                   -a fd77::2 -T ICMP -C 500 -c 64 -z 30\n\
                   -a fd77::2 -rp 7001 -T TCP -C 500 -c 64 -z 20\n\
                   -a 10.0.0.2 -rp 7002 -C 500 -c 64 -z 10\n";
-    std::fs::write(here.join("script"), script).expect("there is room");
+    std::fs::write(here.join("script"), script).expect("the file can be written");
     let receiver = Receiver::start(&right, here, &["--itg=-i b -Si b", "--flows", "5"]);
     let sending = start(&left, here, "ITGSend", "script");
     let (found, said) = receiver.end();
@@ -230,12 +242,12 @@ fn what_comes_by_another_interface_is_not_taken() {
     let Some((left, right)) = hosts() else {
         return;
     };
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Receiver::start(&right, here, &["--itg=-i lo", "--flows", "2"]);
     let script =
         "-a 10.0.0.2 -rp 7001 -C 500 -c 64 -z 10\n-a 10.0.0.2 -T ICMP -C 500 -c 64 -z 10\n";
-    std::fs::write(here.join("script"), script).expect("there is room");
+    std::fs::write(here.join("script"), script).expect("the file can be written");
     let out = trammel(&left, here, &["send", "--itg-script", "script", "--json"]);
     let error = String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(0), "{error}");

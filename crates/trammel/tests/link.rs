@@ -38,7 +38,9 @@ impl Receiver {
     }
 
     fn tested(&self, words: &[&str]) -> Output {
-        self.link(words).output().expect("it starts")
+        self.link(words)
+            .output()
+            .expect("the program can be started")
     }
 }
 
@@ -76,7 +78,7 @@ fn fits(pattern: &str, line: &str) -> bool {
 #[test]
 fn what_the_document_shows_is_what_comes() {
     let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/traffic.md");
-    let document = std::fs::read_to_string(document).expect("it is there");
+    let document = std::fs::read_to_string(document).expect("the file exists");
     let receiver = Receiver::start(&[]);
     let mut runs = 0;
     let mut lines = document.lines();
@@ -90,8 +92,8 @@ fn what_the_document_shows_is_what_comes() {
             .args(["-c", &script])
             .env("TRAMMEL", env!("CARGO_BIN_EXE_trammel"))
             .output()
-            .expect("it starts");
-        let text = String::from_utf8([out.stdout, out.stderr].concat()).expect("it is text");
+            .expect("the program can be started");
+        let text = String::from_utf8([out.stdout, out.stderr].concat()).expect("the text is UTF-8");
         let text = text.replace(&receiver.port, "9310");
         let came: Vec<&str> = text.lines().collect();
         assert_eq!(out.status.code(), Some(0), "{text}");
@@ -149,8 +151,11 @@ fn missing(ours: &Value, theirs: &Value, place: &str, into: &mut Vec<String>) {
 
 /// A port that was free a moment ago.
 fn free_port() -> u16 {
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
-    socket.local_addr().expect("it is bound").port()
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    socket
+        .local_addr()
+        .expect("a bound socket has an address")
+        .port()
 }
 
 /// What the client of iperf3 writes of such a test; none where there is no iperf3.
@@ -163,7 +168,7 @@ fn of_iperf3(words: &[&str]) -> Option<Value> {
         .spawn()
         .inspect_err(|why| eprintln!("skipped: no `iperf3`: {why}"))
         .ok()?;
-    let mut said = BufReader::new(server.stdout.take().expect("it is piped"));
+    let mut said = BufReader::new(server.stdout.take().expect("the stream is piped"));
     let mut line = String::new();
     while !line.contains("listening") && said.read_line(&mut line).is_ok_and(|read| read > 0) {}
     let out = Command::new("iperf3")
@@ -175,10 +180,10 @@ fn of_iperf3(words: &[&str]) -> Option<Value> {
         })
         .args(words)
         .output()
-        .expect("it starts");
+        .expect("the program can be started");
     let _ = server.kill();
     let _ = server.wait();
-    Some(serde_json::from_slice(&out.stdout).expect("it is JSON"))
+    Some(serde_json::from_slice(&out.stdout).expect("the text is JSON"))
 }
 
 #[test]
@@ -205,7 +210,7 @@ fn what_iperf3_tells_as_json_is_told_under_the_same_names() {
         };
         let out = receiver.tested(&[words, time, &["-J"]].concat());
         assert_eq!(out.status.code(), Some(0), "{words:?}");
-        let ours: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
+        let ours: Value = serde_json::from_slice(&out.stdout).expect("the text is JSON");
         let mut lacks = Vec::new();
         missing(&ours, &theirs, "", &mut lacks);
         assert!(lacks.is_empty(), "{words:?} lacks {lacks:?} in {ours:#}");
@@ -239,7 +244,7 @@ fn what_iperf3_tells_as_json_is_told_under_the_same_names() {
 fn a_hundred_streams_are_tested_at_once() {
     let receiver = Receiver::start(&["--flows", "1"]);
     let out = receiver.tested(&["-P", "100", "-t", "3", "-b", "1M", "--json"]);
-    let json: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
+    let json: Value = serde_json::from_slice(&out.stdout).expect("the text is JSON");
     assert_eq!(out.status.code(), Some(0), "{json:#}");
     let streams = json["end"]["streams"].as_array().expect("a list");
     assert_eq!(streams.len(), 100);
@@ -254,7 +259,7 @@ fn trouble_has_its_exit_code_and_says_what_to_do() {
     let out = trammel()
         .args(["link", &format!("127.0.0.1:{nobody}")])
         .output()
-        .expect("it starts");
+        .expect("the program can be started");
     let said = String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(3), "{said}");
     assert!(said.contains("`trammel recv`"), "{said}");
@@ -272,26 +277,33 @@ fn trouble_has_its_exit_code_and_says_what_to_do() {
     for (is_receiver, code) in [(false, 130), (true, 1)] {
         let mut command = receiver.link(&["-t", "3600", "-i", "0.2"]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut client = command.spawn().expect("it starts");
-        let mut printed = BufReader::new(client.stdout.take().expect("it is piped"));
+        let mut client = command.spawn().expect("the program can be started");
+        let mut printed = BufReader::new(client.stdout.take().expect("the stream is piped"));
         let mut text = String::new();
         while !text.contains("0.0 - 0.2") {
-            let read = printed.read_line(&mut text).expect("it is text");
+            let read = printed
+                .read_line(&mut text)
+                .expect("the other end writes a line");
             assert!(read > 0, "{text}");
         }
         if is_receiver {
-            receiver.child.kill().expect("it runs");
+            receiver.child.kill().expect("the process has not ended");
         } else {
             signal(&client, "-INT");
         }
-        printed.read_to_string(&mut text).expect("it is text");
-        let status = client.wait().expect("it was started");
+        printed
+            .read_to_string(&mut text)
+            .expect("the other end writes text");
+        let status = client.wait().expect("the child process can be waited for");
         assert_eq!(status.code(), Some(code), "{text}");
         assert!(text.contains("\ngoodput  "), "{text}");
         assert_eq!(text.contains("stopped  "), is_receiver, "{text}");
     }
     let mut said = String::new();
-    receiver.said.read_to_string(&mut said).expect("it is text");
+    receiver
+        .said
+        .read_to_string(&mut said)
+        .expect("the other end writes text");
     assert!(said.contains("the other end has stopped it"), "{said}");
 }
 
@@ -322,7 +334,7 @@ impl Namespace {
             .env("TRAMMEL", env!("CARGO_BIN_EXE_trammel"))
             .stderr(Stdio::null())
             .output()
-            .expect("it starts")
+            .expect("the program can be started")
     }
 }
 
@@ -350,7 +362,7 @@ fn losses_of_a_path_are_told_by_sequence() {
         "\"$TRAMMEL\" recv --flows 1 2>/dev/null >/dev/null & \
          until \"$TRAMMEL\" link 127.0.0.1 -u -b 4M -l 500 -t 2 --json; do :; done; wait",
     );
-    let json: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
+    let json: Value = serde_json::from_slice(&out.stdout).expect("the text is JSON");
     let sum = &json["end"]["sum"];
     let number = |key: &str| sum[key].as_f64().expect(key);
     // 2,000 datagrams: five standard deviations about 10 %.
@@ -377,7 +389,7 @@ fn the_type_of_service_is_that_of_every_packet() {
     );
     let text = String::from_utf8_lossy(&out.stdout);
     let json = text.get(text.find('{').expect("an account")..);
-    let json: Value = serde_json::from_str(json.expect("its place")).expect("it is JSON");
+    let json: Value = serde_json::from_str(json.expect("its place")).expect("the text is JSON");
     let sum = &json["end"]["sum"];
     assert_eq!(sum["lost_packets"], 0, "{sum:#}");
     assert!(

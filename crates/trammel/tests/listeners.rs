@@ -89,7 +89,7 @@ impl Running {
             .split(' ')
             .skip(11)
             .take(2)
-            .map(|field| field.parse().expect("a number"))
+            .map(|field| field.parse().expect("the text is a number"))
             .collect();
         // Linux tells hundredths of a second here on every machine (proc(5), sysconf(_SC_CLK_TCK)).
         Duration::from_millis(10 * (fields[0] + fields[1]))
@@ -108,8 +108,13 @@ impl Running {
         let done = Command::new("kill").args(["-INT", &id]).status();
         assert!(done.expect("it is there").success());
         let mut said = String::new();
-        self.said.read_to_string(&mut said).expect("it is text");
-        let status = self.child.wait().expect("it was started");
+        self.said
+            .read_to_string(&mut said)
+            .expect("the other end writes text");
+        let status = self
+            .child
+            .wait()
+            .expect("the child process can be waited for");
         (status.code(), said)
     }
 }
@@ -122,8 +127,10 @@ impl Drop for Running {
 }
 
 fn connect(address: SocketAddr) -> TcpStream {
-    let stream = TcpStream::connect_timeout(&address, LONG).expect("it listens");
-    stream.set_read_timeout(Some(LONG)).expect("it is a time");
+    let stream = TcpStream::connect_timeout(&address, LONG).expect("the other end listens");
+    stream
+        .set_read_timeout(Some(LONG))
+        .expect("the time-out is above 0");
     stream
 }
 
@@ -131,7 +138,7 @@ fn send(folder: &Path, to: &Running, words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
     let base = ["send", &to.address.to_string(), "--rate", "1000"];
     command.current_dir(folder).args(base).args(words);
-    command.output().expect("it starts")
+    command.output().expect("the program can be started")
 }
 
 /// Sends a few packets to a receiver, all of which arrive.
@@ -140,7 +147,7 @@ fn serves(folder: &Path, receiver: &Running, words: &[&str]) {
     let out = send(folder, receiver, &words);
     let said = String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(0), "{said}");
-    let all: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
+    let all: Value = serde_json::from_slice(&out.stdout).expect("the text is JSON");
     let row = &all["tables"]["streams"][0];
     assert_eq!(row["received_pkts"], 20, "{said}");
 }
@@ -157,9 +164,9 @@ fn wait_until(what: &str, is: impl Fn() -> bool) {
 fn write_key(folder: &Path) {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join("key");
-    std::fs::write(&path, "this is the right key").expect("there is room");
+    std::fs::write(&path, "this is the right key").expect("the file can be written");
     let mode = std::fs::Permissions::from_mode(0o600);
-    std::fs::set_permissions(&path, mode).expect("it is ours");
+    std::fs::set_permissions(&path, mode).expect("the file belongs to this user");
 }
 
 /// So many connections that say nothing, or as many as this process may have.
@@ -173,7 +180,7 @@ fn silent(address: SocketAddr, most: usize) -> Vec<TcpStream> {
 
 #[test]
 fn five_thousand_silent_connections_keep_nobody_away_and_cost_no_threads() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     write_key(here);
     for words in [
@@ -203,12 +210,12 @@ fn five_thousand_silent_connections_keep_nobody_away_and_cost_no_threads() {
 
 #[test]
 fn strangers_hold_nothing_on_the_data_port_of_a_flow() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     write_key(here);
     let receiver = Running::start(here, &["recv", "--port", "0", "--key", "key"]);
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let data = free.local_addr().expect("it is bound");
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let data = free.local_addr().expect("a bound socket has an address");
     drop(free);
     let port = data.port().to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
@@ -229,7 +236,7 @@ fn strangers_hold_nothing_on_the_data_port_of_a_flow() {
         .args(flow)
         .arg("--json");
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let sender = command.spawn().expect("it starts");
+    let sender = command.spawn().expect("the program can be started");
     wait_until("the port", || TcpStream::connect(data).is_ok());
     let before = receiver.threads();
     // Some say nothing, some a part of a stamp, some one of no flow, and one speaks HTTP.
@@ -247,10 +254,12 @@ fn strangers_hold_nothing_on_the_data_port_of_a_flow() {
     let _ = page.read_to_end(&mut answer);
     assert!(answer.is_empty(), "it answers: {answer:?}");
     wait_until("threads of strangers", || receiver.threads() <= before + 1);
-    let out = sender.wait_with_output().expect("it was started");
+    let out = sender
+        .wait_with_output()
+        .expect("the child process can be waited for");
     let said = String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(0), "{said}");
-    let all: Value = serde_json::from_slice(&out.stdout).expect("it is JSON");
+    let all: Value = serde_json::from_slice(&out.stdout).expect("the text is JSON");
     assert_eq!(all["tables"]["streams"][0]["lost_pkts"], 0, "{said}");
     drop(strangers);
 }
@@ -272,7 +281,7 @@ fn a_receiver_without_threads_refuses_and_goes_on() {
     if !is_somebody_else_possible() {
         return;
     }
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     // Its limit counts threads of its user: one that nobody else has.
     let by = [
@@ -299,7 +308,7 @@ fn a_receiver_without_threads_refuses_and_goes_on() {
     let strangers: Vec<_> = (0..40)
         .map(|_| {
             let mut stream = connect(receiver.address);
-            stream.write_all(&hello).expect("it goes");
+            stream.write_all(&hello).expect("the other end reads");
             stream
         })
         .collect();
@@ -319,7 +328,7 @@ fn a_receiver_without_threads_refuses_and_goes_on() {
 
 #[test]
 fn listeners_without_descriptors_rest_and_serve_again() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let by = ["prlimit", "--nofile=40"];
     if Command::new(by[0]).arg("--version").output().is_err() {
@@ -341,7 +350,7 @@ fn listeners_without_descriptors_rest_and_serve_again() {
             "recv" => {
                 let mut stream = server.connect();
                 // ITGSend's greeting, and the answer to it.
-                stream.write_all(&[1]).expect("it goes");
+                stream.write_all(&[1]).expect("the other end reads");
                 let mut answer = [0];
                 stream.read_exact(&mut answer).expect("it serves");
                 assert_eq!(answer, [2]);
@@ -359,7 +368,7 @@ fn listeners_without_descriptors_rest_and_serve_again() {
                     hello = vec![0, 0, 0, 1, 18];
                 }
                 let mut stream = server.connect();
-                stream.write_all(&hello).expect("it goes");
+                stream.write_all(&hello).expect("the other end reads");
                 let mut answer = [0; 5];
                 stream.read_exact(&mut answer).expect("it serves");
                 assert_eq!(answer[4], 1, "{words:?}");
@@ -379,8 +388,8 @@ fn sockets_of_a_router_without_descriptors_do_not_spin() {
         return;
     }
     for element in ["ChatterSocket", "ControlSocket"] {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = free.local_addr().expect("it is bound");
+        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let address = free.local_addr().expect("a bound socket has an address");
         drop(free);
         let graph = format!("{element}(TCP, {}); Idle -> Discard", address.port());
         let child = Command::new(by[0])
@@ -391,7 +400,7 @@ fn sockets_of_a_router_without_descriptors_do_not_spin() {
             .stderr(Stdio::piped())
             .spawn();
         let mut child = child.expect("it starts");
-        let said = BufReader::new(child.stderr.take().expect("it is piped"));
+        let said = BufReader::new(child.stderr.take().expect("the stream is piped"));
         let router = Running {
             child,
             address,
@@ -414,7 +423,7 @@ fn thousands_of_ports_in_turn_leave_room_for_the_next() {
     use trammel_traffic::send::session::Session;
     use trammel_traffic::signal::message::{Count, Wish};
     use trammel_traffic::stream::Meter;
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Running::start(here, &["recv", "--port", "0"]);
     let go_on = std::sync::atomic::AtomicBool::new(false);
@@ -456,7 +465,7 @@ fn thousands_of_ports_in_turn_leave_room_for_the_next() {
 
 #[test]
 fn a_web_page_orders_nothing() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     for words in LISTENERS {
         let server = Running::start(here, words);

@@ -35,7 +35,10 @@ demand = '5 Mpps'
 
 fn trammel(args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
-    command.args(args).output().expect("the binary was built")
+    command
+        .args(args)
+        .output()
+        .expect("the program can be started")
 }
 
 fn stdout(output: &Output) -> String {

@@ -174,7 +174,7 @@ fn tables_are_sound(outcome: &Outcome) {
     }
     let mut json = Vec::new();
     trammel_stats::table::write_json(outcome.tables(), &mut json).unwrap();
-    let _: serde_json::Value = serde_json::from_slice(&json).expect("the tables are JSON");
+    let _: serde_json::Value = serde_json::from_slice(&json).expect("the text is JSON");
     for flow in outcome.flows.rows() {
         let number = |column| flow.get(column).and_then(Cell::float);
         let (got, sent) = (number("goodput_mbps"), number("throughput_mbps"));

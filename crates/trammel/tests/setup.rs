@@ -55,10 +55,10 @@ struct System {
 impl System {
     fn new(of: &Distribution) -> Self {
         let system = Self {
-            folder: TempDir::new().expect("a folder"),
+            folder: TempDir::new().expect("a temporary folder can be made"),
         };
         for folder in ["bin", "usr/sbin", "var/lib/apt/lists"] {
-            fs::create_dir_all(system.path(folder)).expect("a folder is made");
+            fs::create_dir_all(system.path(folder)).expect("the folder can be made");
         }
         let path = std::env::var_os("PATH").unwrap_or_default();
         for tool in TOOLS {
@@ -67,7 +67,7 @@ impl System {
                 .map(|folder| folder.join(tool))
                 .find(|file| file.is_file())
                 .unwrap_or_else(|| panic!("this system has no `{tool}`"));
-            symlink(found, system.path("bin").join(tool)).expect("a link is made");
+            symlink(found, system.path("bin").join(tool)).expect("the link can be made");
         }
         fs::write(system.path("var/lib/apt/lists/debian_Packages"), "").unwrap();
         let policy: String = of
@@ -117,8 +117,9 @@ impl System {
 
     fn stub(&self, name: &str, text: &str) {
         let file = self.path("bin").join(name);
-        fs::write(&file, format!("#!/bin/sh\n{text}")).expect("a stub is written");
-        fs::set_permissions(&file, Permissions::from_mode(0o755)).expect("it may be run");
+        fs::write(&file, format!("#!/bin/sh\n{text}")).expect("the file can be written");
+        fs::set_permissions(&file, Permissions::from_mode(0o755))
+            .expect("the file belongs to this user");
     }
 
     fn become_user(&self, id: u32) {
@@ -139,7 +140,7 @@ impl System {
             .env("TRAMMEL_SYSTEM", self.folder.path())
             .envs(variables.iter().copied())
             .output()
-            .expect("a script runs");
+            .expect("the program can be started");
         (status.code(), String::from_utf8_lossy(&stderr).into_owned())
     }
 

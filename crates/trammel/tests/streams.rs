@@ -188,7 +188,9 @@ fn real_packets_do_what_simulated_ones_do() {
     if let Some(lack) = outcome.status.lacks.first() {
         // A user without rights cannot make namespaces: said, not hidden. As root nothing is
         // skipped.
-        let user = std::fs::metadata("/proc/self").expect("Linux has it").uid();
+        let user = std::fs::metadata("/proc/self")
+            .expect("the file exists")
+            .uid();
         assert_ne!(user, 0, "{lack}");
         println!("skipped: {lack}");
         return;
@@ -313,7 +315,7 @@ fn repeats_have_seeds_of_their_own_and_a_mean_with_its_interval() {
 /// Every file of the folder but `run.json` and the page, which tell of the run itself.
 fn files(folder: &Path) -> std::collections::BTreeMap<String, String> {
     let read = |folder: &Path| {
-        let entries = std::fs::read_dir(folder).expect("it is there");
+        let entries = std::fs::read_dir(folder).expect("the folder exists");
         let paths = entries.map(|entry| entry.expect("a file").path());
         let paths =
             paths.filter(|path| path.extension().is_some_and(|e| e == "csv" || e == "json"));
@@ -329,7 +331,7 @@ fn files(folder: &Path) -> std::collections::BTreeMap<String, String> {
     let all = all.map(|path| {
         (
             name(&path),
-            std::fs::read_to_string(&path).expect("it is text"),
+            std::fs::read_to_string(&path).expect("the file exists"),
         )
     });
     all.filter(|(name, _)| name != "run.json").collect()
@@ -343,10 +345,10 @@ const TWO: &str = "subject = 'traffic'\nduration = '2 s'\nrepeat = 2\n[path]\nra
 
 #[test]
 fn a_sweep_keeps_its_runs_and_makes_only_new_ones() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let (here, out) = (folder.path(), folder.path().join("out"));
     let told = |text: &str| {
-        std::fs::write(here.join("t.toml"), text).expect("there is room");
+        std::fs::write(here.join("t.toml"), text).expect("the file can be written");
         let ran = trammel(&["sweep", "t.toml", "-o", "out"], here);
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(ran.status.success(), "{said}");
@@ -366,18 +368,18 @@ fn a_sweep_keeps_its_runs_and_makes_only_new_ones() {
     assert!(said.contains("resuming with 4 finished runs"), "{said}");
     // A kept run that was changed is made anew, and said.
     let place = out.join(kept[0]);
-    let text = std::fs::read_to_string(&place).expect("it is there");
-    let run: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let text = std::fs::read_to_string(&place).expect("the file exists");
+    let run: serde_json::Value = serde_json::from_str(&text).expect("the text is JSON");
     let csv = run["tables"]["streams"].as_str().expect("a table");
     let row = csv.lines().nth(1).expect("a row");
     let bytes = row.split(',').nth(3).expect("the bytes that were sent");
-    std::fs::write(&place, text.replace(bytes, "123454321")).expect("there is room");
+    std::fs::write(&place, text.replace(bytes, "123454321")).expect("the file can be written");
     let (again, said) = told(TWO);
     assert_eq!(again, first);
     assert!(said.contains("resuming with 3 finished runs"), "{said}");
     assert!(said.contains("were changed"), "{said}");
     // A file that cannot be read is no run.
-    std::fs::write(&place, "{").expect("there is room");
+    std::fs::write(&place, "{").expect("the file can be written");
     assert_eq!(sweep(TWO), first);
     // Another point is one more to make; a title makes none.
     let more = format!("title = 'more'\n{}", TWO.replace("1000]", "1000, 500]"));
@@ -401,7 +403,7 @@ fn interrupted_at_its_first_run(here: &Path, signal: &str) -> Option<i32> {
     let mut child = command
         .stderr(std::process::Stdio::null())
         .spawn()
-        .expect("it starts");
+        .expect("the program can be started");
     let hidden = here.join(".out.trammel/points");
     let is_whole = |entry: std::fs::DirEntry| entry.path().extension().is_some_and(|e| e == "json");
     let has_any = || {
@@ -420,7 +422,10 @@ fn interrupted_at_its_first_run(here: &Path, signal: &str) -> Option<i32> {
         .args([signal, &child.id().to_string()])
         .status();
     assert!(killed.expect("it is there").success());
-    child.wait().expect("it was started").code()
+    child
+        .wait()
+        .expect("the child process can be waited for")
+        .code()
 }
 
 #[cfg(unix)]
@@ -433,11 +438,11 @@ fn an_interrupted_sweep_resumes_and_a_killed_one_too() {
          [[stream]]\nrate = 900\ngap = 'exponential'\n[sweep]\n'path.loss.probability' = [{}]\n",
         losses.join(", ")
     );
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let (here, out) = (folder.path(), folder.path().join("out"));
-    std::fs::write(here.join("t.toml"), text).expect("there is room");
+    std::fs::write(here.join("t.toml"), text).expect("the file can be written");
     let names = |folder: &Path| -> std::collections::BTreeSet<_> {
-        let entries = std::fs::read_dir(folder).expect("it is there");
+        let entries = std::fs::read_dir(folder).expect("the folder exists");
         entries
             .map(|entry| entry.expect("a file").file_name())
             .collect()
@@ -471,17 +476,17 @@ fn an_interrupted_sweep_resumes_and_a_killed_one_too() {
 fn trammel(arguments: &[&str], folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
     command.current_dir(folder).args(arguments);
-    command.output().expect("it starts")
+    command.output().expect("the program can be started")
 }
 
 #[test]
 fn the_commands_take_traffic_scenarios() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let text = "subject = 'traffic'\nduration = '1 s'\n[path]\nrate = '8 Mbit/s'\ndelay = '20 ms'\n\
                 [[stream]]\nname = 's'\nrate = 100\n\
         [sweep]\n'stream.s.rate' = [100, 1000]\n";
-    std::fs::write(here.join("t.toml"), text).expect("there is room");
+    std::fs::write(here.join("t.toml"), text).expect("the file can be written");
     let checked = trammel(&["check", "t.toml"], here);
     let said = String::from_utf8_lossy(&checked.stderr).into_owned();
     assert!(
@@ -492,18 +497,18 @@ fn the_commands_take_traffic_scenarios() {
         let ran = trammel(&[command, "t.toml", "-o", "out", "--json"], here);
         let said = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success(), "{said}");
-        let all: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("it is JSON");
+        let all: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("the text is JSON");
         let rows = all["tables"]["streams"].as_array().expect("a table");
         let sent: Vec<_> = rows.iter().map(|row| row["sent_pkts"].as_i64()).collect();
         assert_eq!(sent, [Some(100), Some(1000)]);
-        let page = std::fs::read_to_string(here.join("out/report.html")).expect("it was written");
+        let page = std::fs::read_to_string(here.join("out/report.html")).expect("the file exists");
         assert!(page.contains("Over the path") && page.contains("offered"));
         for table in ["offered", "paths", "streams", "comparison"] {
             assert!(here.join(format!("out/{table}.csv")).is_file(), "{table}");
         }
     }
     let wrong = text.replace("rate = 100\n", "rate = 100\nsiez = 3\n");
-    std::fs::write(here.join("w.toml"), wrong).expect("there is room");
+    std::fs::write(here.join("w.toml"), wrong).expect("the file can be written");
     let refused = trammel(&["run", "w.toml"], here);
     let said = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2));

@@ -34,10 +34,16 @@ impl Receiver {
     /// Waits for its end: the exit code, what it printed and what it said.
     fn end(mut self) -> (Option<i32>, String, String) {
         let (mut printed, mut said) = (String::new(), String::new());
-        let mut out = self.child.stdout.take().expect("it is piped");
-        out.read_to_string(&mut printed).expect("it is text");
-        self.said.read_to_string(&mut said).expect("it is text");
-        let status = self.child.wait().expect("it was started");
+        let mut out = self.child.stdout.take().expect("the stream is piped");
+        out.read_to_string(&mut printed)
+            .expect("the other end writes text");
+        self.said
+            .read_to_string(&mut said)
+            .expect("the other end writes text");
+        let status = self
+            .child
+            .wait()
+            .expect("the child process can be waited for");
         (status.code(), printed, said)
     }
 
@@ -52,12 +58,12 @@ impl Receiver {
         let to = format!("127.0.0.1:{}", self.port);
         let mut command = trammel();
         command.current_dir(folder).args(["send", &to]).args(words);
-        command.output().expect("it starts")
+        command.output().expect("the program can be started")
     }
 }
 
 fn tables(text: &[u8]) -> Value {
-    let all: Value = serde_json::from_slice(text).expect("it is JSON");
+    let all: Value = serde_json::from_slice(text).expect("the text is JSON");
     all["tables"].clone()
 }
 
@@ -78,7 +84,7 @@ fn decoded(folder: &Path, log: &str) -> Value {
 
 #[test]
 fn what_is_sent_is_received_logged_and_decoded_and_a_second_run_is_appended() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     for run in 1..=2 {
         let receiver = Receiver::start(here, &["--flows", "3", "--log", "r.log", "--json"]);
@@ -171,7 +177,7 @@ fn one_type_each(
 
 #[test]
 fn a_column_has_one_type_in_the_tables_of_all_commands() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receivers = [1, 2].map(|_| Receiver::start(here, &["--flows", "2", "--json"]));
     let line = |receiver: &Receiver, more: &str| {
@@ -181,7 +187,7 @@ fn a_column_has_one_type_in_the_tables_of_all_commands() {
     let script: String = (receivers.iter())
         .map(|one| line(one, "--round-trip") + &line(one, "-T tcp --round-trip --name '7'"))
         .collect();
-    std::fs::write(here.join("flows"), script).expect("there is room");
+    std::fs::write(here.join("flows"), script).expect("the file can be written");
     let mut command = trammel();
     command
         .current_dir(here)
@@ -193,7 +199,7 @@ fn a_column_has_one_type_in_the_tables_of_all_commands() {
     let sent = tables(&out.stdout);
     // What came back to each session: of two receivers, both.
     let flows = sent["flows"].as_array().expect("a table");
-    let session = |row: &Value| row["session"].as_u64().expect("a number");
+    let session = |row: &Value| row["session"].as_u64().expect("the value is a number");
     let sessions: Vec<u64> = flows.iter().map(session).collect();
     assert_eq!(sessions, [0, 0, 1, 1]);
     let mut types = std::collections::BTreeMap::new();
@@ -217,7 +223,7 @@ fn a_column_has_one_type_in_the_tables_of_all_commands() {
 /// How often the threads of a process have slept.
 fn sleeps(id: u32) -> (u64, u64) {
     let (mut threads, mut all) = (0, 0);
-    for thread in std::fs::read_dir(format!("/proc/{id}/task")).expect("it runs") {
+    for thread in std::fs::read_dir(format!("/proc/{id}/task")).expect("the folder exists") {
         let status = thread.expect("it is listed").path().join("status");
         // One may end meanwhile.
         let status = std::fs::read_to_string(status).unwrap_or_default();
@@ -225,14 +231,16 @@ fn sleeps(id: u32) -> (u64, u64) {
             .lines()
             .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
         threads += u64::from(line.is_some());
-        all += line.map_or(0, |count| count.trim().parse::<u64>().expect("a number"));
+        all += line.map_or(0, |count| {
+            count.trim().parse::<u64>().expect("the text is a number")
+        });
     }
     (threads, all)
 }
 
 #[test]
 fn a_receiver_whose_flows_are_silent_hardly_wakes() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Receiver::start(here, &[]);
     // A packet each 20 s, of three flows of each protocol.
@@ -255,7 +263,7 @@ fn a_receiver_whose_flows_are_silent_hardly_wakes() {
             .args(words)
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        quiet.spawn().expect("it starts")
+        quiet.spawn().expect("the program can be started")
     });
     let id = receiver.child.id();
     let begun = std::time::Instant::now();
@@ -286,7 +294,7 @@ fn a_receiver_whose_flows_are_silent_hardly_wakes() {
 
 #[test]
 fn a_receiver_that_is_killed_leaves_a_log_that_is_whole_to_its_last_flow() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Receiver::start(here, &["--log", "r.log"]);
     let words = ["--rate", "10000", "--size", "64", "--packets", "300"];
@@ -299,7 +307,7 @@ fn a_receiver_that_is_killed_leaves_a_log_that_is_whole_to_its_last_flow() {
 
 #[test]
 fn what_comes_back_is_measured_by_one_clock() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Receiver::start(here, &["--flows", "2"]);
     for (protocol, log) in [("udp", "udp.log"), ("tcp", "tcp.log")] {
@@ -333,7 +341,7 @@ fn what_comes_back_is_measured_by_one_clock() {
 
 #[test]
 fn the_mechanism_is_chosen_by_the_rate_and_told_with_its_reason() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Receiver::start(here, &["--flows", "6"]);
     // A whole number of Poisson's law is mostly 0: some fifty packets are due at once, then there
@@ -377,7 +385,7 @@ fn the_mechanism_is_chosen_by_the_rate_and_told_with_its_reason() {
 
 #[test]
 fn when_packets_left_is_told_and_logged() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Receiver::start(here, &["--flows", "3"]);
     let words = ["--rate", "5000", "--packets", "500", "--flows", "3"];
@@ -406,7 +414,7 @@ fn when_packets_left_is_told_and_logged() {
 
 #[test]
 fn who_is_interrupted_says_what_came() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     // Without a number of flows an interrupt is the only end there is, and so no failure.
     for (more, expected) in [(&[][..], 0), (&["--flows", "7"][..], 130)] {
@@ -423,16 +431,16 @@ fn who_is_interrupted_says_what_came() {
 
 #[test]
 fn who_does_not_hold_the_key_sends_nothing() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     for (name, text) in [
         ("right", "this is the right key"),
         ("wrong", "this is a wrong key"),
         ("short", "short"),
     ] {
-        std::fs::write(here.join(name), text).expect("there is room");
+        std::fs::write(here.join(name), text).expect("the file can be written");
         let mode = std::fs::Permissions::from_mode(0o600);
-        std::fs::set_permissions(here.join(name), mode).expect("it is ours");
+        std::fs::set_permissions(here.join(name), mode).expect("the file belongs to this user");
     }
     let receiver = Receiver::start(here, &["--key", "right", "--flows", "1"]);
     for (key, said) in [
@@ -456,9 +464,9 @@ fn who_does_not_hold_the_key_sends_nothing() {
 
 #[test]
 fn what_is_wrong_is_one_line_that_says_what_to_do_and_nothing_is_left() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
-    std::fs::write(here.join("no.log"), "this is no log").expect("there is room");
+    std::fs::write(here.join("no.log"), "this is no log").expect("the file can be written");
     for (words, code, said) in [
         (
             &["send", "127.0.0.1:9", "--packets", "1"][..],
@@ -503,7 +511,7 @@ fn what_is_wrong_is_one_line_that_says_what_to_do_and_nothing_is_left() {
             .current_dir(here)
             .args(words)
             .output()
-            .expect("it starts");
+            .expect("the program can be started");
         let error = String::from_utf8_lossy(&out.stderr).into_owned();
         assert_eq!(out.status.code(), Some(code), "{words:?}: {error}");
         assert!(
@@ -511,10 +519,10 @@ fn what_is_wrong_is_one_line_that_says_what_to_do_and_nothing_is_left() {
             "{words:?}: {error}"
         );
     }
-    let left = std::fs::read_dir(here).expect("it is there").count();
+    let left = std::fs::read_dir(here).expect("the folder exists").count();
     assert_eq!(left, 1, "only the file that was there");
     assert_eq!(
-        std::fs::read(here.join("no.log")).expect("it is there"),
+        std::fs::read(here.join("no.log")).expect("the file exists"),
         b"this is no log"
     );
 }

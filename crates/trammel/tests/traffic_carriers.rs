@@ -30,10 +30,11 @@ impl Receiver {
             .args(["--json"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut child = command.spawn().expect("it starts");
-        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut child = command.spawn().expect("the program can be started");
+        let mut said = BufReader::new(child.stderr.take().expect("the stream is piped"));
         let mut line = String::new();
-        said.read_line(&mut line).expect("it says where it listens");
+        said.read_line(&mut line)
+            .expect("the other end writes a line");
         let address = line.trim_end().strip_prefix("listening on ");
         Receiver {
             address: address.expect("it says so").to_owned(),
@@ -43,17 +44,25 @@ impl Receiver {
     }
 
     fn kill(mut self) {
-        self.child.kill().expect("it runs");
-        self.child.wait().expect("it was started");
+        self.child.kill().expect("the process has not ended");
+        self.child
+            .wait()
+            .expect("the child process can be waited for");
     }
 
     /// Waits for its end; gives its exit code, its flows and what it said.
     fn end(mut self) -> (Option<i32>, Value, String) {
         let (mut printed, mut said) = (String::new(), String::new());
-        let mut out = self.child.stdout.take().expect("it is piped");
-        out.read_to_string(&mut printed).expect("it is text");
-        self.said.read_to_string(&mut said).expect("it is text");
-        let status = self.child.wait().expect("it was started");
+        let mut out = self.child.stdout.take().expect("the stream is piped");
+        out.read_to_string(&mut printed)
+            .expect("the other end writes text");
+        self.said
+            .read_to_string(&mut said)
+            .expect("the other end writes text");
+        let status = self
+            .child
+            .wait()
+            .expect("the child process can be waited for");
         (status.code(), flows(printed.as_bytes(), "flows"), said)
     }
 }
@@ -139,9 +148,12 @@ fn frames_cross_a_wire_to_an_ordinary_receiver() {
         }
         Err(error) => panic!("{error}"),
     };
-    veth(&left, "a", &right, "b").expect("a pair");
-    left.add_address("a", "10.0.0.1/24").expect("it is free");
-    right.add_address("b", "10.0.0.2/24").expect("it is free");
+    veth(&left, "a", &right, "b").expect("the pair of devices can be made");
+    left.add_address("a", "10.0.0.1/24")
+        .expect("the address is free");
+    right
+        .add_address("b", "10.0.0.2/24")
+        .expect("the address is free");
     for (by, more) in [("packet", &[][..]), ("xdp", &[]), ("xdp", &["--xdp", "b"])] {
         let receiver = right.run(|| Receiver::start("10.0.0.2", "1", more));
         let words = [

@@ -26,7 +26,7 @@ const PLUG_INS: &str = "router";
 /// The folders of all crates.
 fn crates() -> Vec<PathBuf> {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let entries = fs::read_dir(all).expect("the folder of crates");
+    let entries = fs::read_dir(all).expect("the folder exists");
     let paths = entries.map(|entry| entry.expect("an entry of a folder").path());
     let mut found: Vec<_> = paths.filter(|path| path.join("src").is_dir()).collect();
     found.sort();
@@ -135,16 +135,17 @@ fn folders_of_a_crate_import_one_way() {
 
 /// Lines of Rust in `folder` and below.
 fn lines(folder: &Path) -> usize {
-    let entries = fs::read_dir(folder).expect("a folder of a crate");
+    let entries = fs::read_dir(folder).expect("the folder exists");
     let count = |path: PathBuf| {
         if path.is_dir() {
             let is_build = path.file_name().is_some_and(|name| name == "target");
             return if is_build { 0 } else { lines(&path) };
         }
         match path.extension() {
-            Some(kind) if kind == "rs" => {
-                fs::read_to_string(&path).expect("a source").lines().count()
-            }
+            Some(kind) if kind == "rs" => fs::read_to_string(&path)
+                .expect("the file exists")
+                .lines()
+                .count(),
             _ => 0,
         }
     };
@@ -171,11 +172,12 @@ fn no_crate_is_most_of_the_code() {
 
 /// A crate of these files.
 fn sources_of(files: &[(&str, &str)]) -> Sources {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     for (file, text) in files {
         let path = folder.path().join(file);
-        fs::create_dir_all(path.parent().expect("a file's folder")).expect("a folder");
-        fs::write(path, text).expect("a file");
+        fs::create_dir_all(path.parent().expect("a file's folder"))
+            .expect("the folder can be made");
+        fs::write(path, text).expect("the file can be written");
     }
     imports::sources(folder.path())
 }

@@ -51,7 +51,7 @@ fn tables_are_those_of_the_native_program() {
         .args(["build", "--quiet", "--locked"])
         .args(["--target", TARGET, "--package", "trammel-wasm"])
         .output()
-        .expect("cargo starts");
+        .expect("the program can be started");
     succeed("the build", &build);
     let folder = tempfile::tempdir().unwrap();
     let native = folder.path().join("native");
@@ -66,7 +66,7 @@ fn tables_are_those_of_the_native_program() {
         ])
         .arg(&native)
         .output()
-        .expect("the program starts");
+        .expect("the program can be started");
     succeed("the native run", &run);
     let node = Command::new("node")
         .current_dir(root())
@@ -75,7 +75,7 @@ fn tables_are_those_of_the_native_program() {
         .arg("examples/first.toml")
         .arg(&native)
         .output()
-        .expect("node starts");
+        .expect("the program can be started");
     succeed("WebAssembly", &node);
     let said = String::from_utf8_lossy(&node.stdout);
     assert!(said.contains("6 tables are equal"), "{said}");

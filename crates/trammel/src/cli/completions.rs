@@ -79,7 +79,7 @@ fn script(command: clap::Command, shell: Shell) -> String {
     let mut text = Vec::new();
     let mut command = with_names(command);
     clap_complete::generate(shell, &mut command, "trammel", &mut text);
-    let mut text = String::from_utf8(text).expect("completions are text");
+    let mut text = String::from_utf8(text).expect("the text is UTF-8");
     if shell == Shell::Fish {
         // The generator for fish leaves out what stands at a place of its own.
         for subcommand in command.get_subcommands() {

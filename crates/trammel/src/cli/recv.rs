@@ -241,7 +241,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
         stop.store(true, Ordering::SeqCst);
-        running.join().expect("it does not panic")
+        running.join().expect("the thread does not panic")
     });
     let foreign = receiver.foreign();
     if let Some(asked) = &asked {

@@ -65,7 +65,7 @@ impl Run {
                 .stdout(Stdio::null())
                 .stderr(Stdio::piped())
                 .spawn()
-                .expect("the command starts")
+                .expect("the program can be started")
         };
         Run {
             child: namespace.run(start),
@@ -93,7 +93,11 @@ impl Run {
         let mut has_ended = false;
         until("trials are made", || {
             let text = std::fs::read_to_string(&journal).unwrap_or_default();
-            has_ended = self.child.try_wait().expect("it is ours").is_some();
+            has_ended = self
+                .child
+                .try_wait()
+                .expect("the child process can be waited for")
+                .is_some();
             // The first line is the head.
             text.lines().count() > trials || has_ended
         });
@@ -105,8 +109,12 @@ impl Run {
         let mut said = String::new();
         let pipe = self.child.stderr.as_mut().expect("it is a pipe");
         // What it says is short and fits into the pipe; its end closes the pipe.
-        pipe.read_to_string(&mut said).expect("it is text");
-        let status = self.child.wait().expect("it is ours");
+        pipe.read_to_string(&mut said)
+            .expect("the other end writes text");
+        let status = self
+            .child
+            .wait()
+            .expect("the child process can be waited for");
         Ended {
             code: status.code(),
             said,
@@ -126,7 +134,7 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = clock::monotonic_ns() + PATIENCE_NS;
     while !holds() {
         assert!(clock::monotonic_ns() < end, "it never happens that {what}");
-        clock::wait(&[], Some(LOOK_NS)).expect("waiting works");
+        clock::wait(&[], Some(LOOK_NS)).expect("the clock can be waited for");
     }
 }
 

@@ -35,7 +35,7 @@ fn on_a_mortal_device() -> Option<(Run, Look)> {
         return None;
     }
     let namespace = Arc::new(or_skip(Namespace::new())?);
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     pipe(folder.path());
     let before = Look::at(&namespace, &folder.path().display().to_string());
     let mut run = Run::start(folder, &namespace, &[], &ON_MORTAL);
@@ -73,7 +73,7 @@ fn a_device_that_dies_ends_the_run_and_what_was_measured_is_kept() {
     let Some((mut run, before)) = on_a_mortal_device() else {
         return;
     };
-    std::fs::write(run.folder.path().join("end"), "\n").expect("the device reads it");
+    std::fs::write(run.folder.path().join("end"), "\n").expect("the file can be written");
     let ended = run.ends();
     assert_eq!(ended.code, Some(3), "{}", ended.said);
     let told = "has ended (exit status: 7)";
@@ -93,7 +93,10 @@ fn an_interrupt_keeps_what_is_done_and_the_next_run_goes_on() {
     let kept = rows(&run.out(), "trials");
     assert!(kept >= 1);
     is_gone(&run, &before);
-    let folder = std::mem::replace(&mut run.folder, tempfile::tempdir().expect("a folder"));
+    let folder = std::mem::replace(
+        &mut run.folder,
+        tempfile::tempdir().expect("a temporary folder can be made"),
+    );
     let mut again = Run::start(folder, &run.namespace, &[], &ON_MORTAL);
     let ended = again.ends();
     assert_eq!(ended.code, Some(0), "{}", ended.said);
@@ -127,7 +130,7 @@ impl Bridged {
         }
         let (ports, middle) = (or_skip(Namespace::new())?, or_skip(Namespace::new())?);
         for (port, inner) in [("a", "in"), ("b", "out")] {
-            veth(&ports, port, &middle, inner).expect("a pair");
+            veth(&ports, port, &middle, inner).expect("the pair of devices can be made");
         }
         let joined = middle.add_bridge("bridge", &["in", "out"]);
         joined.expect("it is free");
@@ -147,7 +150,7 @@ impl Bridged {
     /// A run between the ports, by a way, and what there was before it; nothing where the machine
     /// lacks something.
     fn run(&self, way: &str) -> Option<(Run, Look)> {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let before = Look::at(&self.ports, &folder.path().display().to_string());
         let between = ["--ports", "a,b", "--by", way, "--bridged"];
         let arguments = [&between[..], &TESTS].concat();
@@ -204,7 +207,7 @@ fn a_full_disk_costs_the_folder_and_is_said() {
     let Some(namespace) = or_skip(Namespace::new()).map(Arc::new) else {
         return;
     };
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().display();
     let mount = format!("mount -t tmpfs -o size=8k none {path} && exec \"$@\"");
     let by = ["unshare", "--mount", "sh", "-c", &mount, "sh"];

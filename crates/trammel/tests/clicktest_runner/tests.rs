@@ -15,9 +15,9 @@ fn runner() -> Runner {
 
 /// How the only test of a file with `text` ends.
 fn ended(text: &str) -> Ended {
-    let folder = tempfile::tempdir().expect("a directory");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("T-01.clicktest");
-    std::fs::write(&path, text).expect("a file");
+    std::fs::write(&path, text).expect("the file can be written");
     match parse(&path) {
         Ok(tests) => runner().run(&tests[0]),
         Err(why) => Ended::Failed(why),
@@ -78,9 +78,9 @@ fn a_file_that_was_not_written_fails() {
 
 #[test]
 fn a_script_that_runs_too_long_is_ended() {
-    let folder = tempfile::tempdir().expect("a directory");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("T.clicktest");
-    std::fs::write(&path, "%script\nsleep 300\n").expect("a file");
+    std::fs::write(&path, "%script\nsleep 300\n").expect("the file can be written");
     let quick = Runner {
         limit: Duration::from_millis(300),
         ..runner()
@@ -91,11 +91,11 @@ fn a_script_that_runs_too_long_is_ended() {
 
 #[test]
 fn what_a_script_leaves_running_is_ended_with_it() {
-    let folder = tempfile::tempdir().expect("a directory");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let number = folder.path().join("number");
     let text = format!("%script\nsleep 300 &\necho $! >{}\n", number.display());
     passes(&text);
-    let number = std::fs::read_to_string(number).expect("the script wrote it");
+    let number = std::fs::read_to_string(number).expect("the file exists");
     let still = Path::new("/proc").join(number.trim()).join("stat");
     for _ in 0..200 {
         // A process whose parent is gone may stay a while as a name: then its state is Z.
@@ -218,7 +218,7 @@ fn files_are_written_as_they_stand() {
 
 #[test]
 fn a_file_may_hold_several_tests_and_what_is_cut_is_not_there() {
-    let folder = tempfile::tempdir().expect("a directory");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("T.clicktest");
     let text = "%script\necho 1\n%expect\n1\n%cut\n%script\nfalse\n%eot\n%script\necho 2\n%expect\n\
                 3\n%eof\n%bad\n";
@@ -226,7 +226,7 @@ fn a_file_may_hold_several_tests_and_what_is_cut_is_not_there() {
         &path,
         text.replace("%cut\n%script\nfalse\n", "%cut\nfalse\n"),
     )
-    .expect("a file");
+    .expect("the file can be written");
     let tests = parse(&path).expect("two tests");
     let ended: Vec<_> = tests.iter().map(|test| runner().run(test)).collect();
     assert_eq!(ended.len(), 2);

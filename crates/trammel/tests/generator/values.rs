@@ -48,7 +48,9 @@ pub(crate) fn log_uniform(rng: &mut Rng, low: f64, high: f64) -> f64 {
 
 /// To three digits, so that texts stay readable.
 pub(crate) fn round(value: f64) -> f64 {
-    format!("{value:.2e}").parse().expect("a number")
+    format!("{value:.2e}")
+        .parse()
+        .expect("the text is a number")
 }
 
 /// Quotes a text.

@@ -9,9 +9,10 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 pub(crate) fn listening(command: &mut Command) -> (Child, SocketAddr, BufReader<ChildStderr>) {
     let started = command.stderr(Stdio::piped()).spawn();
     let mut child = started.expect("it starts");
-    let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut said = BufReader::new(child.stderr.take().expect("the stream is piped"));
     let mut line = String::new();
-    said.read_line(&mut line).expect("it says where it listens");
+    said.read_line(&mut line)
+        .expect("the other end writes a line");
     let address = line.trim_end().rsplit(' ').next().expect("the last word");
     (child, address.parse().expect(&line), said)
 }

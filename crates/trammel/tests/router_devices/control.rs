@@ -26,10 +26,12 @@ fn start(arguments: &[&str]) -> Running {
     let mut command = Command::new(TRAMMEL);
     command.arg("router").args(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("the command starts");
-    let mut output = BufReader::new(child.stdout.take().expect("it is a pipe"));
+    let mut child = command.spawn().expect("the program can be started");
+    let mut output = BufReader::new(child.stdout.take().expect("the stream is piped"));
     let mut line = String::new();
-    output.read_line(&mut line).expect("a line");
+    output
+        .read_line(&mut line)
+        .expect("the other end writes a line");
     assert_eq!(line.trim(), "running", "{}", rest(&mut child));
     Running(child)
 }
@@ -67,10 +69,10 @@ const GRAPH: &str = "Idle -> s :: Switch(0) -> Idle; s[1] -> a :: AggregateCount
 
 #[test]
 fn a_web_page_commands_nothing_and_names_no_file() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (socket, files) = (path("control"), path("files"));
-    std::fs::create_dir(&files).expect("a folder");
+    std::fs::create_dir(&files).expect("the folder can be made");
     for with_folder in [false, true] {
         let mut arguments = vec!["-e", GRAPH, "-u", &socket];
         if with_folder {
@@ -83,9 +85,10 @@ fn a_web_page_commands_nothing_and_names_no_file() {
             .permissions()
             .mode();
         assert_eq!(mode & 0o777, 0o600);
-        let mut page = UnixStream::connect(&socket).expect("it listens");
+        let mut page = UnixStream::connect(&socket).expect("the other end listens");
         let request = "POST / HTTP/1.1\r\nHost: localhost\r\n\r\nwrite s.switch 1\r\n";
-        page.write_all(request.as_bytes()).expect("it reads");
+        page.write_all(request.as_bytes())
+            .expect("the other end reads");
         let mut answer = String::new();
         page.read_to_string(&mut answer).expect("it ends");
         assert!(
@@ -150,9 +153,14 @@ fn a_long_load_ends_on_a_signal() {
     config += &format!("// {}\nIdle -> C18 -> Discard;", "-".repeat(1 << 20));
     let mut command = Command::new(TRAMMEL);
     command.args(["router", "-"]).stdin(Stdio::piped());
-    let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
-    let mut input = child.stdin.take().expect("it is a pipe");
-    input.write_all(config.as_bytes()).expect("it reads");
+    let mut child = command
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let mut input = child.stdin.take().expect("the stream is piped");
+    input
+        .write_all(config.as_bytes())
+        .expect("the other end reads");
     // SIGTERM, since a shell has what it runs in the background ignore SIGINT until somebody sees
     // to it.
     signal(&child, 15);
@@ -165,26 +173,33 @@ fn a_long_load_ends_on_a_signal() {
 
 #[test]
 fn a_hangup_has_the_file_read_again() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("a.click").display().to_string();
     let socket = folder.path().join("control").display().to_string();
-    std::fs::write(&file, GRAPH).expect("it is written");
+    std::fs::write(&file, GRAPH).expect("the file can be written");
     let mut router = start(&["-u", &socket, &file]);
-    let mut errors = BufReader::new(router.0.stderr.take().expect("it is a pipe"));
+    let mut errors = BufReader::new(router.0.stderr.take().expect("the stream is piped"));
     let mut hears = |what: &str| {
         let mut line = String::new();
         while !line.contains(what) {
             line.clear();
-            assert!(errors.read_line(&mut line).expect("a line") > 0, "{what}");
+            assert!(
+                errors
+                    .read_line(&mut line)
+                    .expect("the other end writes a line")
+                    > 0,
+                "{what}"
+            );
         }
     };
     let mut control = Control::connect(Path::new(&socket));
     control.write("s.switch", "1");
-    std::fs::write(&file, GRAPH.replace("Switch(0)", "Switch(")).expect("it is written");
+    std::fs::write(&file, GRAPH.replace("Switch(0)", "Switch(")).expect("the file can be written");
     signal(&router.0, 1);
     hears("the configuration stays as it was");
     assert_eq!(control.read("s.config"), "1");
-    std::fs::write(&file, format!("{GRAPH} new :: Idle -> Discard;")).expect("it is written");
+    std::fs::write(&file, format!("{GRAPH} new :: Idle -> Discard;"))
+        .expect("the file can be written");
     signal(&router.0, 1);
     hears("the configuration is read again");
     assert_eq!(control.read("new.class"), "Idle");

@@ -45,7 +45,10 @@ fn pass(net: &Net, came: &AtomicUsize, enough: &AtomicBool) -> usize {
             return sent;
         }
         while !is_enough && sent - arrived < WINDOW {
-            batch.push(pool.alloc_with(&frame(sent, 64)).expect("room"));
+            batch.push(
+                pool.alloc_with(&frame(sent, 64))
+                    .expect("the pool has a free slot"),
+            );
             from.transmit(&mut pool, &mut batch).expect("sent");
             assert!(batch.is_empty());
             sent += 1;
@@ -64,15 +67,16 @@ fn pass(net: &Net, came: &AtomicUsize, enough: &AtomicBool) -> usize {
         let left = until - clock::monotonic_ns();
         assert!(left > 0, "{arrived} of {sent} frames came");
         if came.load(Ordering::Relaxed) == arrived {
-            let descriptors = [to.descriptor().expect("it has one")];
-            clock::wait(&descriptors, Some(left.min(1_000_000_000))).expect("waiting works");
+            let descriptors = [to.descriptor().expect("the device has one")];
+            clock::wait(&descriptors, Some(left.min(1_000_000_000)))
+                .expect("the clock can be waited for");
         }
     }
 }
 
 fn nothing_is_lost(method: &str) {
     let Some(net) = Net::new() else { return };
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("control");
     let first = config(&path, method, 0);
     let Some(_router) = Router::with(&net.middle, &first, &["-R"]) else {
@@ -137,7 +141,7 @@ fn no_packet_is_lost_by_af_xdp() {
 #[test]
 fn a_wrong_configuration_is_refused_with_all_its_errors_and_changes_nothing() {
     let Some(net) = Net::new() else { return };
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("control");
     let first = config(&path, "afpacket", 0);
     let Some(_router) = Router::with(&net.middle, &first, &["-R"]) else {
@@ -172,12 +176,16 @@ fn a_wrong_configuration_is_refused_with_all_its_errors_and_changes_nothing() {
     let mut pool = Pool::new(64, 64);
     let (mut from, mut to) = (open(&net.left, "a"), open(&net.right, "b"));
     let mut batch = Packets::new();
-    batch.push(pool.alloc_with(&frame(1, 64)).expect("room"));
+    batch.push(
+        pool.alloc_with(&frame(1, 64))
+            .expect("the pool has a free slot"),
+    );
     from.transmit(&mut pool, &mut batch).expect("sent");
     from.flush(&mut pool).expect("sent");
     while to.receive(&mut pool, &mut batch).expect("it is there") == 0 {
-        let descriptors = [to.descriptor().expect("it has one")];
-        let ready = clock::wait(&descriptors, Some(PATIENCE_NS)).expect("waiting works");
+        let descriptors = [to.descriptor().expect("the device has one")];
+        let ready =
+            clock::wait(&descriptors, Some(PATIENCE_NS)).expect("the clock can be waited for");
         assert!(ready > 0, "nothing came");
     }
     for packet in batch.drain() {

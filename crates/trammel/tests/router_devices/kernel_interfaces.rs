@@ -75,7 +75,7 @@ fn a_tap_by_method_is_an_interface_like_another() {
     };
     middle
         .add_address("tap8", "10.8.0.1/24")
-        .expect("an address");
+        .expect("the address is free");
     let output = ping(&middle, "10.8.0.77");
     assert!(output.status.success(), "{}", said(&output));
 }

@@ -27,12 +27,13 @@ impl Rig {
         }
         let (kernel, peers) = (or_skip(Namespace::new())?, or_skip(Namespace::new())?);
         for (at, name) in ["w0", "w1", "w2"].into_iter().enumerate() {
-            veth(&kernel, name, &peers, &format!("p{at}")).expect("a pair");
+            veth(&kernel, name, &peers, &format!("p{at}"))
+                .expect("the pair of devices can be made");
             kernel
                 .add_address(name, &format!("10.{}.0.1/24", at + 1))
-                .expect("an address");
+                .expect("the address is free");
         }
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let path = folder.path().join("control");
         let config = format!(
             "rt :: RadixIPLookup; Idle -> rt; rt[0] -> Discard; rt[1] -> Discard; rt[2] -> Discard;

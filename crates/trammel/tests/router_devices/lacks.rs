@@ -25,8 +25,11 @@ fn a_missing_device() {
 
 #[test]
 fn a_used_port() {
-    let used = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = used.local_addr().expect("bound").port();
+    let used = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let port = used
+        .local_addr()
+        .expect("a bound socket has an address")
+        .port();
     let (code, said) = ends(None, &["-e", &format!("ControlSocket(tcp, {port})")]);
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("Address already in use"), "{said}");
@@ -34,7 +37,10 @@ fn a_used_port() {
 
 #[test]
 fn rights() {
-    let is_root = Command::new("id").arg("-u").output().expect("there is id");
+    let is_root = Command::new("id")
+        .arg("-u")
+        .output()
+        .expect("the program can be started");
     if said(&is_root).trim() != "0" {
         println!("skipped: only root can give up rights");
         return;
@@ -50,7 +56,7 @@ fn rights() {
             ])
             .args(["--no-new-privs", TRAMMEL, "router", "-e", config])
             .output()
-            .expect("there is setpriv");
+            .expect("the program can be started");
         (output.status.code(), said(&output))
     };
     for (config, texts) in [
@@ -80,7 +86,7 @@ fn unshared(script: &str) -> Option<(Option<i32>, String)> {
         Command::new("unshare")
             .args(["-Urn", "sh", "-c", script])
             .output()
-            .expect("there is unshare")
+            .expect("the program can be started")
     };
     if !inside("ip link set lo up").status.success() {
         println!("skipped: user namespaces are not allowed");
@@ -92,7 +98,7 @@ fn unshared(script: &str) -> Option<(Option<i32>, String)> {
 
 #[test]
 fn without_root_all_methods_but_af_xdp_work_in_namespaces_of_ones_own() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("x.pcap").display().to_string();
     for config in [
         "FromDevice(lo, METHOD afpacket) -> Discard".to_owned(),

@@ -29,7 +29,7 @@ fn every_byte_arrives(net: &Net, count: usize) {
     while came < count {
         while sent < count && sent - came < 128 {
             let frame = frame(sent, lengths[sent % lengths.len()]);
-            batch.push(pool.alloc_with(&frame).expect("room"));
+            batch.push(pool.alloc_with(&frame).expect("the pool has a free slot"));
             from.transmit(&mut pool, &mut batch).expect("sent");
             assert!(batch.is_empty());
             sent += 1;
@@ -51,8 +51,8 @@ fn every_byte_arrives(net: &Net, count: usize) {
         let left = until - clock::monotonic_ns();
         assert!(left > 0, "{came} of {sent} frames came");
         if came < sent {
-            let descriptors = [to.descriptor().expect("it has one")];
-            clock::wait(&descriptors, Some(left)).expect("waiting works");
+            let descriptors = [to.descriptor().expect("the device has one")];
+            clock::wait(&descriptors, Some(left)).expect("the clock can be waited for");
         }
     }
 }
@@ -68,10 +68,10 @@ fn loses_nothing(config: &str, options: &[&str]) {
     let Some(net) = Net::new() else { return };
     net.left
         .add_address("a", "10.9.0.1/24")
-        .expect("an address");
+        .expect("the address is free");
     net.right
         .add_address("b", "10.9.0.2/24")
-        .expect("an address");
+        .expect("the address is free");
     let Some(_router) = Router::with(&net.middle, config, options) else {
         return;
     };
@@ -119,10 +119,10 @@ fn frames_pass_a_wire_in_memory() {
 
 #[test]
 fn a_capture_file_is_read_and_written_as_a_device() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (from, to) = (path("in.pcap"), path("out.pcap.gz"));
-    let file = File::create(&from).expect("a file");
+    let file = File::create(&from).expect("the file can be written");
     let mut writer = pcap::Writer::new(Sink::plain(file), pcap::Options::default()).expect("it");
     let sent: Vec<(Timestamp, Vec<u8>)> = (0..1000)
         .map(|n| (Timestamp(1_000_000_007 * n as i64), frame(n, 60 + n)))
@@ -137,7 +137,8 @@ fn a_capture_file_is_read_and_written_as_a_device() {
     );
     let (code, said) = ends(None, &["-e", &config]);
     assert_eq!(code, Some(0), "{said}");
-    let mut reader = Reader::new(BufReader::new(File::open(&to).expect("made"))).expect("a pcap");
+    let mut reader =
+        Reader::new(BufReader::new(File::open(&to).expect("the file exists"))).expect("a pcap");
     let mut came = Vec::new();
     while let Some(frame) = reader.next_frame().expect("it is right") {
         came.push((frame.timestamp, frame.data.to_vec()));
@@ -147,9 +148,9 @@ fn a_capture_file_is_read_and_written_as_a_device() {
 
 #[test]
 fn the_end_of_a_capture_stops_the_router_where_asked() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("in.pcap").display().to_string();
-    let file = File::create(&path).expect("a file");
+    let file = File::create(&path).expect("the file can be written");
     let mut writer = pcap::Writer::new(Sink::plain(file), pcap::Options::default()).expect("it");
     for n in 0..100 {
         writer
@@ -164,13 +165,13 @@ fn the_end_of_a_capture_stops_the_router_where_asked() {
 
 #[test]
 fn a_file_that_is_no_capture_is_named() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let path = folder.path().join("x.pcap").display().to_string();
     let config = format!("FromDevice({path}) -> Discard");
     let (code, said) = ends(None, &["-e", &config]);
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains(&format!("cannot read `{path}`")), "{said}");
-    std::fs::write(&path, "nonsense").expect("written");
+    std::fs::write(&path, "nonsense").expect("the file can be written");
     let (code, said) = ends(None, &["-e", &config]);
     assert_ne!(code, Some(0), "{said}");
     assert!(said.contains("is not a capture"), "{said}");

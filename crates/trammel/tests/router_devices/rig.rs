@@ -56,17 +56,23 @@ impl Router {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
                 .spawn()
-                .expect("the command starts")
+                .expect("the program can be started")
         });
-        let mut output = BufReader::new(child.stdout.take().expect("it is a pipe"));
+        let mut output = BufReader::new(child.stdout.take().expect("the stream is piped"));
         let mut line = String::new();
-        while output.read_line(&mut line).expect("a line") > 0 {
+        while output
+            .read_line(&mut line)
+            .expect("the other end writes a line")
+            > 0
+        {
             if line.trim() == "running" {
                 return Some(Router { child, output });
             }
             line.clear();
         }
-        let ended = child.wait_with_output().expect("it ends");
+        let ended = child
+            .wait_with_output()
+            .expect("the child process can be waited for");
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert_eq!(ended.status.code(), Some(3), "{said}");
         println!("skipped: {said}");
@@ -111,8 +117,8 @@ impl Net {
             middle: or_skip(Namespace::new())?,
             right: or_skip(Namespace::new())?,
         };
-        veth(&net.left, "a", &net.middle, "in").expect("a pair");
-        veth(&net.middle, "out", &net.right, "b").expect("a pair");
+        veth(&net.left, "a", &net.middle, "in").expect("the pair of devices can be made");
+        veth(&net.middle, "out", &net.right, "b").expect("the pair of devices can be made");
         Some(net)
     }
 
@@ -120,7 +126,7 @@ impl Net {
     pub(crate) fn with_networks(self) -> Net {
         for (end, name, n) in [(&self.left, "a", 1), (&self.right, "b", 2)] {
             end.add_address(name, &format!("10.{n}.0.2/24"))
-                .expect("an address");
+                .expect("the address is free");
             let gateway = format!("10.{n}.0.1");
             end.add_route("0.0.0.0/0", Some(&gateway), name)
                 .expect("a route");
@@ -174,7 +180,7 @@ pub(crate) fn ends(namespace: Option<&Namespace>, arguments: &[&str]) -> (Option
             .arg("router")
             .args(arguments)
             .output()
-            .expect("the command starts")
+            .expect("the program can be started")
     };
     let output = match namespace {
         Some(namespace) => namespace.run(run),
@@ -191,13 +197,15 @@ pub(crate) struct Control {
 impl Control {
     /// Connects to the socket at `path`.
     pub(crate) fn connect(path: &Path) -> Control {
-        Control::of(UnixStream::connect(path).expect("it listens"))
+        Control::of(UnixStream::connect(path).expect("the other end listens"))
     }
 
     /// By a connection.
     pub(crate) fn of(stream: UnixStream) -> Control {
         let patience = std::time::Duration::from_nanos(PATIENCE_NS as u64);
-        stream.set_read_timeout(Some(patience)).expect("a time");
+        stream
+            .set_read_timeout(Some(patience))
+            .expect("the time-out is above 0");
         let mut control = Control {
             reader: BufReader::new(stream),
         };
@@ -207,7 +215,9 @@ impl Control {
 
     fn line(&mut self) -> String {
         let mut line = String::new();
-        self.reader.read_line(&mut line).expect("an answer");
+        self.reader
+            .read_line(&mut line)
+            .expect("the other end writes a line");
         line.trim_end().to_owned()
     }
 
@@ -235,14 +245,16 @@ impl Control {
         let bytes = line.strip_prefix("DATA ").and_then(|n| n.parse().ok());
         let mut data = vec![0; bytes.unwrap_or_else(|| panic!("no data: {line}"))];
         self.reader.read_exact(&mut data).expect("the data");
-        String::from_utf8(data).expect("it is text")
+        String::from_utf8(data).expect("the text is UTF-8")
     }
 
     /// Writes a handler.
     pub(crate) fn write(&mut self, handler: &str, value: &str) -> (u16, String) {
         let asked = format!("WRITEDATA {handler} {}\n{value}", value.len());
         let stream = self.reader.get_mut();
-        stream.write_all(asked.as_bytes()).expect("it is asked");
+        stream
+            .write_all(asked.as_bytes())
+            .expect("the other end reads");
         self.answer()
     }
 

@@ -38,33 +38,43 @@ const STATIC: &str =
 
 /// Sends bytes by TCP from one end to the other and back; both check them.
 fn transfer(from: &Namespace, to: &Namespace, address: &str) {
-    let listener = to.run(|| TcpListener::bind((address, 0)).expect("a port"));
-    let place: SocketAddr = listener.local_addr().expect("it is bound");
+    let listener = to.run(|| TcpListener::bind((address, 0)).expect("loopback has a free port"));
+    let place: SocketAddr = listener
+        .local_addr()
+        .expect("a bound socket has an address");
     let bytes: Vec<u8> = (0..TRANSFER)
         .map(|at| (at * 7 + (at >> 11)) as u8)
         .collect();
     let patience = std::time::Duration::from_secs(60);
     std::thread::scope(|scope| {
         let echo = scope.spawn(|| {
-            let (mut stream, _) = listener.accept().expect("it comes");
-            stream.set_read_timeout(Some(patience)).expect("a time");
+            let (mut stream, _) = listener.accept().expect("a client connects");
+            stream
+                .set_read_timeout(Some(patience))
+                .expect("the time-out is above 0");
             let mut came = Vec::new();
             stream.read_to_end(&mut came).expect("all comes");
             assert!(came == bytes, "what came is not what was sent");
-            stream.write_all(&came[..TRANSFER / 8]).expect("it goes");
+            stream
+                .write_all(&came[..TRANSFER / 8])
+                .expect("the other end reads");
         });
-        let mut stream =
-            from.run(|| TcpStream::connect_timeout(&place, patience).expect("it connects"));
-        stream.set_read_timeout(Some(patience)).expect("a time");
-        stream.write_all(&bytes).expect("it goes");
-        stream.shutdown(std::net::Shutdown::Write).expect("the end");
+        let mut stream = from
+            .run(|| TcpStream::connect_timeout(&place, patience).expect("the other end listens"));
+        stream
+            .set_read_timeout(Some(patience))
+            .expect("the time-out is above 0");
+        stream.write_all(&bytes).expect("the other end reads");
+        stream
+            .shutdown(std::net::Shutdown::Write)
+            .expect("the connection is open");
         let mut back = Vec::new();
         stream.read_to_end(&mut back).expect("all comes back");
         assert!(
             back == bytes[..TRANSFER / 8],
             "what came back is not what was sent"
         );
-        echo.join().expect("the other end is well");
+        echo.join().expect("the thread does not panic");
     });
 }
 
@@ -156,7 +166,7 @@ fn a_packet_whose_hops_are_used_up_is_answered() {
         std::process::Command::new("ping")
             .args(["-n", "-c", "1", "-t", "1", "-W", "20", "10.2.0.2"])
             .output()
-            .expect("there is ping")
+            .expect("the program can be started")
     });
     let said = said(&output);
     assert!(
@@ -175,7 +185,11 @@ impl Tables {
         let mut lines: Vec<String> = Vec::new();
         loop {
             let mut line = String::new();
-            let count = self.0.output.read_line(&mut line).expect("it is text");
+            let count = self
+                .0
+                .output
+                .read_line(&mut line)
+                .expect("the other end writes a line");
             assert!(count > 0, "{what}: it ended; at last {lines:?}");
             let words: Vec<&str> = line.split_whitespace().collect();
             match words.join(" ").as_str() {
@@ -232,7 +246,7 @@ fn a_router_follows_the_kernels_routes_addresses_and_neighbours() {
     // A route to a network behind the right end comes, is used, moves, and goes.
     net.right
         .add_address("b", "10.77.0.1/32")
-        .expect("an address");
+        .expect("the address is free");
     ip("route add 10.77.0.0/16 via 10.2.0.2");
     tables.has("10.77.0.0/16 10.2.0.2 1");
     let output = ping(&net.left, "10.77.0.1");

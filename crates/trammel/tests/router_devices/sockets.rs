@@ -16,9 +16,12 @@ fn a_raw_socket_answers_pings_of_an_address_that_nobody_has() {
     let (Some(left), Some(right)) = (or_skip(Namespace::new()), or_skip(Namespace::new())) else {
         return;
     };
-    trammel_io::netns::veth(&left, "a", &right, "b").expect("a pair");
-    left.add_address("a", "10.3.0.1/24").expect("an address");
-    right.add_address("b", "10.3.0.2/24").expect("an address");
+    trammel_io::netns::veth(&left, "a", &right, "b").expect("the pair of devices can be made");
+    left.add_address("a", "10.3.0.1/24")
+        .expect("the address is free");
+    right
+        .add_address("b", "10.3.0.2/24")
+        .expect("the address is free");
     // The kernel itself is told to be silent.
     right
         .set_sysctl("ipv4/icmp_echo_ignore_all", "1")
@@ -48,12 +51,15 @@ fn a_server_takes_whom_allow_has_and_of_the_others_whom_deny_has_not() {
     };
     // The first is denied, the second allowed though denied too, of the third nobody says anything.
     for (from, bytes) in [("127.0.0.3", 100), ("127.0.0.2", 2), ("127.0.0.9", 9)] {
-        let socket = middle.run(|| UdpSocket::bind((from, 0)).expect("a port"));
+        let socket = middle.run(|| UdpSocket::bind((from, 0)).expect("loopback has a free port"));
         let sent = socket.send_to(&vec![0; bytes], "127.0.0.1:7777");
         assert_eq!(sent.expect("it goes"), bytes);
     }
     let mut line = String::new();
-    router.output.read_line(&mut line).expect("it prints");
+    router
+        .output
+        .read_line(&mut line)
+        .expect("the other end writes a line");
     assert_eq!(line.trim(), "11");
 }
 
@@ -70,13 +76,16 @@ fn to_socket_speaks_to_from_socket() {
         return;
     };
     let mut line = String::new();
-    router.output.read_line(&mut line).expect("it prints");
+    router
+        .output
+        .read_line(&mut line)
+        .expect("the other end writes a line");
     assert_eq!(line.trim(), "1000");
 }
 
 #[test]
 fn the_control_protocol_is_spoken_on_a_descriptor_that_was_given() {
-    let (ours, theirs) = UnixStream::pair().expect("a pair");
+    let (ours, theirs) = UnixStream::pair().expect("a pair of sockets can be made");
     let mut child = Command::new(TRAMMEL)
         .args([
             "router",
@@ -87,11 +96,16 @@ fn the_control_protocol_is_spoken_on_a_descriptor_that_was_given() {
         ])
         .stdin(OwnedFd::from(theirs))
         .spawn()
-        .expect("the command starts");
+        .expect("the program can be started");
     let mut control = Control::of(ours);
     assert_eq!(control.read("c.count"), "0");
     assert_eq!(control.write("stop", "").0, 200);
-    assert!(child.wait().expect("it ends").success());
+    assert!(
+        child
+            .wait()
+            .expect("the child process can be waited for")
+            .success()
+    );
 }
 
 #[test]

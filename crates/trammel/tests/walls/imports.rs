@@ -25,7 +25,7 @@ pub(crate) fn sources(src: &Path) -> Sources {
     let mut found = BTreeMap::new();
     let mut folders = vec![src.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("a folder of sources") {
+        for entry in fs::read_dir(&folder).expect("the folder exists") {
             let path = entry.expect("an entry of a folder").path();
             let name = path
                 .file_name()
@@ -37,8 +37,8 @@ pub(crate) fn sources(src: &Path) -> Sources {
                 }
             } else if path.extension().is_some_and(|kind| kind == "rs") && name != "tests.rs" {
                 let file = path.strip_prefix(src).expect("a path below `src`");
-                let file = file.to_str().expect("a path in UTF-8").replace('\\', "/");
-                let text = fs::read_to_string(&path).expect("a source");
+                let file = file.to_str().expect("the name is UTF-8").replace('\\', "/");
+                let text = fs::read_to_string(&path).expect("the file exists");
                 found.insert(module(&file), (file, text));
             }
         }

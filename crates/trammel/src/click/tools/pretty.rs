@@ -78,7 +78,7 @@ fn page(source: &Source, flat: &Flat, docs: Option<&str>) -> String {
                     out,
                     "[{port}] {arrow} <a href=\"#e{element}\">{name}</a> [{there}]<br>"
                 )
-                .expect("a string grows");
+                .expect("a string takes any text");
             }
         }
         out
@@ -99,7 +99,7 @@ fn page(source: &Source, flat: &Flat, docs: Option<&str>) -> String {
             "<tr \
              id=\"e{at}\"><td>{name}</td><td>{class}</td><td>{inputs}</td><td>{outputs}</td></tr>"
         )
-        .expect("a string grows");
+        .expect("a string takes any text");
     }
     out + "</table></body></html>\n"
 }
