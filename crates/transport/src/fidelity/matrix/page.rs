@@ -58,7 +58,9 @@ pub fn render(made: &Made, seed: u64) -> Report {
     let mut worst = Table::new("worst", all_flows.columns().to_vec());
     for row in all_flows.rows().take(WORST) {
         let cells = row.cells().to_vec();
-        worst.push(cells).expect("its rows have its columns");
+        worst
+            .push(cells)
+            .expect("the row has a cell for each column");
     }
     let mut tables: Vec<Block> = judged
         .tables()
