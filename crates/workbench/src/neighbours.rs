@@ -164,7 +164,9 @@ pub fn table(pairs: &[Pair]) -> Table {
                     ]);
                 }
             }
-            table.push(cells).expect("the columns are those above");
+            table
+                .push(cells)
+                .expect("the row has a cell for each column");
         }
     }
     table

@@ -55,7 +55,9 @@ pub fn functions(rows: &[(&str, &str, &At)], machine: &Machine) -> Table {
             next.map_or(Cell::Empty, |next| Cell::Float(next.pps / limit.pps)),
             Cell::from(found.formula.to_string().as_str()),
         ];
-        table.push(cells).expect("the columns are those above");
+        table
+            .push(cells)
+            .expect("the row has a cell for each column");
     }
     table
 }
@@ -81,7 +83,9 @@ pub fn add_measured(table: &mut Table, function: &str, frame: u32, found: &Measu
         Cell::Empty,
         Cell::from(""),
     ];
-    table.push(cells).expect("the columns are those above");
+    table
+        .push(cells)
+        .expect("the row has a cell for each column");
 }
 
 /// The same for a person: rates by frame size, and what limits them.

@@ -105,7 +105,7 @@ fn reach(worst: &BTreeMap<&str, f64>) -> f64 {
 }
 
 fn graphs() -> Vec<(String, String, Traffic)> {
-    let document = Document::parse(GRAPHS).expect("a test reads it");
+    let document = Document::parse(GRAPHS).expect("the built-in file is TOML");
     let tables = document["graph"].as_array_of_tables();
     let tables = tables.expect("a test reads it").iter();
     tables.map(graph).collect()
@@ -151,7 +151,7 @@ mod tests {
             };
             let subject = Subject::Configuration(Box::new(bench));
             for name in trammel_cost::machines::names() {
-                let machine = trammel_cost::machines::find(name).expect("it is of the list");
+                let machine = trammel_cost::machines::find(name).expect("the machine is built in");
                 let at = subject.at(64.0, &machine, &under);
                 let at = at.unwrap_or_else(|error| panic!("{}: {error:?}", machine.full_name()));
                 assert!(at.undeclared.is_empty(), "{text}");

@@ -100,7 +100,7 @@ fn factors(
 }
 
 fn rows() -> Vec<Row> {
-    let document = Document::parse(ROWS).expect("a test reads it");
+    let document = Document::parse(ROWS).expect("the built-in file is TOML");
     let tables = document["row"]
         .as_array_of_tables()
         .expect("a test reads it");

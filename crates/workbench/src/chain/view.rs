@@ -108,7 +108,9 @@ pub fn table(chains: &[Chained], machine: &Machine) -> Table {
                     Cell::Float(pps / 1e6),
                     Cell::from(by),
                 ];
-                table.push(cells).expect("the columns are those above");
+                table
+                    .push(cells)
+                    .expect("the row has a cell for each column");
             };
         for (at, one) in chain.stages.iter().enumerate() {
             let number = Cell::Int(at as i128 + 1);

@@ -93,7 +93,9 @@ pub fn table(refined: &[(&str, &Refined)]) -> Table {
             let numbers = [one.visits, one.batch, one.cycles];
             cells.extend(numbers.into_iter().flatten().map(Cell::Float));
             cells.push(Cell::from(if one.is_counted { COUNTED } else { ESTIMATED }));
-            table.push(cells).expect("the columns are those above");
+            table
+                .push(cells)
+                .expect("the row has a cell for each column");
         }
     }
     table
