@@ -10,7 +10,7 @@ use crate::trial::{Failure, Load, Outcome};
 use std::collections::VecDeque;
 use trammel_core::entry::{Params, Value};
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 use trammel_stats::table::Table;
 
@@ -27,7 +27,7 @@ pub(crate) fn traffic(bytes: u32) -> Traffic {
 pub(crate) fn search() -> Search {
     Search {
         width: 0.002,
-        ..Search::binary(Time::from_secs(1))
+        ..Search::binary(Span::from_secs(1))
     }
 }
 
@@ -69,19 +69,19 @@ pub(crate) struct Device {
     /// Frames that wait for it, besides the one that it is at.
     pub(crate) buffer: usize,
     /// What every frame takes besides its wait.
-    pub(crate) delay: Time,
+    pub(crate) delay: Span,
     /// What every second frame takes besides.
-    pub(crate) slower: Time,
+    pub(crate) slower: Span,
     /// What the first frame takes besides.
-    pub(crate) first: Time,
+    pub(crate) first: Span,
     /// It forwards nothing at all, whatever its processor does.
     pub(crate) is_deaf: bool,
     /// For how long it loses each second frame after an overload.
-    pub(crate) hangover: Time,
+    pub(crate) hangover: Span,
     /// Above so many frames a second it does this share of what it could.
     pub(crate) collapse: Option<(f64, f64)>,
     /// For how long a reset keeps it from forwarding.
-    pub(crate) outage: Time,
+    pub(crate) outage: Span,
     /// The resets that it knows.
     pub(crate) resets: &'static [&'static str],
     /// The tester tags frames.
@@ -96,13 +96,13 @@ impl Device {
         Device {
             capacity_fps,
             buffer: 1,
-            delay: Time::ZERO,
-            slower: Time::ZERO,
-            first: Time::ZERO,
+            delay: Span::ZERO,
+            slower: Span::ZERO,
+            first: Span::ZERO,
             is_deaf: false,
-            hangover: Time::ZERO,
+            hangover: Span::ZERO,
             collapse: None,
-            outage: Time::ZERO,
+            outage: Span::ZERO,
             resets: &[],
             tags: true,
             varies: true,
@@ -140,27 +140,27 @@ impl Testbed for Device {
         // When the frames leave the processor that are in it or wait for it.
         let mut leaving = VecDeque::new();
         let (mut begin, mut free, mut number) = (Time::ZERO, Time::ZERO, 0_u64);
-        let mut overloaded_until = None;
+        let mut overloaded_until: Option<Time> = None;
         for load in &plan.loads {
             let gap_s = 1.0 / load.frames_per_second();
             let capacity = self.capacity(*load);
-            let service = Time::from_secs_f64(1.0 / capacity);
+            let service = Span::from_secs_f64(1.0 / capacity);
             for frame in 0..load.frames().round() as u64 {
-                let due = begin + Time::from_secs_f64(frame as f64 * gap_s);
+                let due = begin + Span::from_secs_f64(frame as f64 * gap_s);
                 while leaving.front().is_some_and(|at| *at <= due) {
                     leaving.pop_front();
                 }
                 let is_down = plan.reset.as_ref().is_some_and(|reset| {
-                    reset.at <= due && due.saturating_sub(reset.at) < self.outage
+                    reset.at <= due && due.saturating_since(reset.at) < self.outage
                 });
-                let is_hung =
-                    overloaded_until.is_some_and(|until| due.saturating_sub(until) < self.hangover);
+                let is_hung = overloaded_until
+                    .is_some_and(|until| due.saturating_since(until) < self.hangover);
                 let is_full = leaving.len() > self.buffer;
                 if self.is_deaf || is_down || is_full || (is_hung && number % 2 == 1) {
                     seen.lose(due);
                 } else {
                     let begun = free.max(due);
-                    free = begun.saturating_add(service);
+                    free = begun + service;
                     leaving.push_back(free);
                     let mut latency = begun - due + self.delay;
                     if number % 2 == 1 {
@@ -194,9 +194,9 @@ struct Seen {
     latency: Histogram,
     variation: Variation,
     /// Of the frame before.
-    last_latency: Option<Time>,
+    last_latency: Option<Span>,
     /// Of the frames from which tagged ones are taken.
-    latest: Vec<Time>,
+    latest: Vec<Span>,
     tag_from: Time,
     /// When frames left the processor.
     left: Vec<Time>,
@@ -234,7 +234,7 @@ impl Seen {
         self.lost_since += 1;
     }
 
-    fn come(&mut self, due: Time, latency: Time, left: Time) {
+    fn come(&mut self, due: Time, latency: Span, left: Time) {
         self.last_due = due;
         self.latency.record_time(latency);
         if due >= self.tag_from {
@@ -249,7 +249,7 @@ impl Seen {
         let (to, lost) = (due + latency, std::mem::take(&mut self.lost_since));
         let from = self.last_out.replace(to).unwrap_or_default();
         let is_longest =
-            |known: Outage| to.saturating_sub(from) > known.to.saturating_sub(known.from);
+            |known: Outage| to.saturating_since(from) > known.to.saturating_since(known.from);
         if lost > 0 && self.outage.is_none_or(is_longest) {
             self.outage = Some(Outage { from, to, lost });
         }
@@ -281,7 +281,7 @@ impl Seen {
 }
 
 /// A share of a load is offered, and of that a share forwarded.
-fn passed(load: Load, offered: f64, forwarded: f64, delay: Time) -> Observation {
+fn passed(load: Load, offered: f64, forwarded: f64, delay: Span) -> Observation {
     let offered = (load.frames() * offered).round();
     let mut latency = Histogram::of_times();
     latency.record_time(delay);
@@ -356,8 +356,8 @@ impl Testbed for Hosts {
         self.asked.push(file.clone());
         let of = |across| self.asked.iter().filter(move |one| one.across == across);
         let time = match file.across {
-            Across::Device => Time::from_secs(of(Across::Device).count() as u64),
-            Across::Wire => Time::from_ms(500),
+            Across::Device => Span::from_secs(of(Across::Device).count() as u64),
+            Across::Wire => Span::from_ms(500),
         };
         Ok(Transferred {
             time,
@@ -425,9 +425,9 @@ impl Testbed for Switch {
                 forwarded = same.map(|(_, share)| *share).fold(1.0, f64::min);
             }
             if self.keeps_back {
-                return passed(flow.load, forwarded, 1.0, Time::ZERO);
+                return passed(flow.load, forwarded, 1.0, Span::ZERO);
             }
-            passed(flow.load, 1.0, forwarded, Time::ZERO)
+            passed(flow.load, 1.0, forwarded, Span::ZERO)
         };
         Ok(flows.iter().enumerate().map(of).collect())
     }

@@ -5,7 +5,7 @@ use crate::testbed::{LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
 use crate::transfer::{File, Protocol as Carrier, Transferred};
 use crate::trial::Failure;
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// A testbed around another. What a layer leaves out goes to the testbed within.
 pub trait Layer: std::fmt::Debug {
@@ -53,7 +53,7 @@ impl<L: Layer> Testbed for L {
         self.bed().ceiling_fps(traffic)
     }
 
-    fn pauses(&self) -> Time {
+    fn pauses(&self) -> Span {
         self.bed().pauses()
     }
 
@@ -69,7 +69,7 @@ impl<L: Layer> Testbed for L {
         self.bed().repeats_itself()
     }
 
-    fn takes(&self, traffic: &Traffic, plan: &Plan) -> Option<Time> {
+    fn takes(&self, traffic: &Traffic, plan: &Plan) -> Option<Span> {
         self.bed().takes(traffic, plan)
     }
 

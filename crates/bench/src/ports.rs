@@ -9,7 +9,7 @@
 
 use crate::testbed::{Directions, Traffic};
 use crate::trial::Load;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// What one port sends to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,14 +49,14 @@ pub struct Learning {
     /// Test frames a second, one to each address; above 0.
     pub test_fps: f64,
     /// For how long the device keeps an address of which it hears nothing.
-    pub age: Time,
+    pub age: Span,
 }
 
 impl Learning {
     /// How long learning and asking take, without the wait for the age before.
-    pub fn duration(&self) -> Time {
+    pub fn duration(&self) -> Span {
         let addresses = self.addresses as f64;
-        Time::from_secs_f64(addresses / self.learning_fps + addresses / self.test_fps)
+        Span::from_secs_f64(addresses / self.learning_fps + addresses / self.test_fps)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::testbed::{LatencyOf, Observation, Outage, Plan, Testbed, Traffic, Una
 use crate::transfer::{self, File, Protocol as Carrier, Transferred};
 use crate::trial::{Failure, Load, Outcome};
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 
 /// The share of the line's rate that the supposed device forwards: no rate that searches try at
@@ -22,9 +22,9 @@ const ADDRESSES: u64 = 4096;
 /// Addresses that it learns a second.
 const LEARNS_FPS: f64 = 10_000.0;
 /// What a frame takes in it.
-const LATENCY: Time = Time::from_us(10);
+const LATENCY: Span = Span::from_us(10);
 /// For how long a reset keeps it from forwarding.
-const RESET: Time = Time::from_secs(10);
+const RESET: Span = Span::from_secs(10);
 
 /// Counts what a testbed would do.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct Rehearsal<'a> {
     /// Trials so far.
     trials: u64,
     /// What they would have taken.
-    time: Time,
+    time: Span,
 }
 
 impl<'a> Rehearsal<'a> {
@@ -43,32 +43,29 @@ impl<'a> Rehearsal<'a> {
         Rehearsal {
             of: bed,
             trials: 0,
-            time: Time::ZERO,
+            time: Span::ZERO,
         }
     }
 
     /// Trials that were asked for, and what they would have taken.
-    pub fn total(&self) -> (u64, Time) {
+    pub fn total(&self) -> (u64, Span) {
         (self.trials, self.time)
     }
 
     /// Counts a trial that takes `time` besides its pauses.
-    fn count(&mut self, time: Time) {
+    fn count(&mut self, time: Span) {
         self.trials += 1;
-        self.time = self
-            .time
-            .saturating_add(time)
-            .saturating_add(self.of.pauses());
+        self.time += time + self.of.pauses();
     }
 
     /// Counts a trial of flows for which the testbed has a pace of its own; whether it has.
     fn count_virtual<'p>(&mut self, flows: impl Iterator<Item = (&'p Traffic, Plan)>) -> bool {
         let each = flows.map(|(traffic, plan)| self.of.takes(traffic, &plan));
-        let Some(times) = each.collect::<Option<Vec<Time>>>() else {
+        let Some(times) = each.collect::<Option<Vec<Span>>>() else {
             return false;
         };
         self.trials += 1;
-        self.time = times.into_iter().fold(self.time, Time::saturating_add);
+        self.time += times.into_iter().sum();
         true
     }
 
@@ -95,10 +92,11 @@ impl<'a> Rehearsal<'a> {
         };
         let outage = plan.reset.as_ref().map(|reset| Outage {
             from: reset.at,
-            to: reset.at.saturating_add(RESET),
+            to: reset.at + RESET,
             lost: (RESET.as_secs_f64() * capacity) as u64,
         });
-        let first = plan.loads.first().map(|load| load.duration());
+        let first = plan.loads.first();
+        let first = first.map(|load| Time::ZERO + load.duration());
         Observation {
             last_lost: first.filter(|_| outcome.lost() > 0),
             outage,
@@ -130,7 +128,7 @@ impl Testbed for Rehearsal<'_> {
         self.of.ceiling_fps(traffic)
     }
 
-    fn pauses(&self) -> Time {
+    fn pauses(&self) -> Span {
         self.of.pauses()
     }
 
@@ -192,9 +190,9 @@ impl Testbed for Rehearsal<'_> {
     fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
         let frames = transfer::frames();
         let count = file.bytes as f64 / frames.sizes.mean();
-        let time = Time::from_secs_f64(count / self.line_fps(&frames));
+        let time = Span::from_secs_f64(count / self.line_fps(&frames));
         self.trials += 1;
-        self.time = self.time.saturating_add(time);
+        self.time += time;
         Ok(Transferred {
             time,
             retransmissions: 0,
@@ -225,8 +223,8 @@ mod tests {
         fn line_fps(&self, traffic: &Traffic) -> f64 {
             traffic.sizes.line_fps(1e9)
         }
-        fn pauses(&self) -> Time {
-            Time::from_secs(self.0)
+        fn pauses(&self) -> Span {
+            Span::from_secs(self.0)
         }
         fn resets(&self) -> Vec<String> {
             vec!["power".to_owned(), "software-os".to_owned()]
@@ -246,8 +244,8 @@ mod tests {
             .map(|bytes| Traffic::of(Sizes::of(bytes).unwrap()))
             .to_vec();
         let search = Search {
-            final_duration: Time::from_secs(60),
-            ..Search::binary(Time::from_secs(10))
+            final_duration: Span::from_secs(60),
+            ..Search::binary(Span::from_secs(10))
         };
         let total = |tests: &[&str]| {
             // RFC 2544 §23: 2 s after the routing update, 2 s after learning, 2 s for residual
@@ -330,8 +328,8 @@ mod tests {
         let traffic = Traffic::of(Sizes::of(64).unwrap());
         let search = Search {
             width: 0.5,
-            final_duration: Time::from_secs(60),
-            ..Search::binary(Time::from_secs(1))
+            final_duration: Span::from_secs(60),
+            ..Search::binary(Span::from_secs(1))
         };
         let entry = find("throughput").unwrap();
         let mut bench = Bench::new(&mut rehearsal, vec![traffic], search);
@@ -340,6 +338,6 @@ mod tests {
         let found = table.floats("throughput_fps").unwrap();
         assert_eq!(found.len(), 1);
         assert!((found[0] * 672.0 / 1e9 - 0.5005).abs() < 1e-8);
-        assert_eq!(rehearsal.total(), (4, Time::from_secs(3 + 60 + 4 * 7)));
+        assert_eq!(rehearsal.total(), (4, Span::from_secs(3 + 60 + 4 * 7)));
     }
 }

@@ -12,7 +12,7 @@
 use crate::procedures::{Bench, Entry, Error, load};
 use crate::summary::ms;
 use crate::testbed::{Plan, Reset, Traffic, Unable};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::table::{Cell, Table};
 
 /// The words with which the names of resets begin, and what they mean.
@@ -50,9 +50,9 @@ pub struct Course {
     /// Frames a second.
     pub fps: f64,
     /// Forwarding before it.
-    pub before: Time,
+    pub before: Span,
     /// What is left of the stream after it.
-    pub watch: Time,
+    pub watch: Span,
 }
 
 /// What one reset did.
@@ -86,7 +86,7 @@ pub fn caused(
     let plan = Plan {
         reset: Some(Reset {
             kind: kind.to_owned(),
-            at: course.before,
+            at: Time::ZERO + course.before,
         }),
         ..Plan::of(&[load(
             course.fps,
@@ -105,7 +105,7 @@ pub fn caused(
         Interruption {
             lost: outcome.lost(),
             by_loss_ms,
-            by_stamps_ms: outage.map(|outage| ms(outage.to.saturating_sub(outage.from))),
+            by_stamps_ms: outage.map(|outage| ms(outage.to.saturating_since(outage.from))),
             // Of a stream that never came again, all that was left is lost, but for a few frames on
             // their way.
             is_over: by_loss_ms < 0.999 * ms(course.watch),

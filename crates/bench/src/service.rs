@@ -16,7 +16,7 @@ use crate::summary::ms;
 use crate::testbed::{Observation, Traffic};
 use crate::trial::Load;
 use trammel_core::entry::{Kind, Param, Params};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_stats::table::{Cell, CellType};
 
 /// The committed information rate.
@@ -216,7 +216,7 @@ impl Measured {
 }
 
 /// The load of an information rate.
-pub fn load_of(bps: f64, traffic: &Traffic, duration: Time) -> Result<Load, Error> {
+pub fn load_of(bps: f64, traffic: &Traffic, duration: Span) -> Result<Load, Error> {
     load(bps / (8.0 * traffic.sizes.mean()), duration)
 }
 

@@ -1,7 +1,7 @@
 //! What tables say of the numbers that a test's repetitions gave, and of the latencies of its
 //! frames.
 
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_stats::histogram::Histogram;
 use trammel_stats::stats::{Moments, percentiles};
 use trammel_stats::table::Cell;
@@ -31,12 +31,12 @@ pub fn latencies(of: &Histogram) -> [Cell; 5] {
 }
 
 /// Microseconds.
-pub fn us(time: Time) -> f64 {
+pub fn us(time: Span) -> f64 {
     time.as_ps() as f64 / 1e6
 }
 
 /// Milliseconds.
-pub fn ms(time: Time) -> f64 {
+pub fn ms(time: Span) -> f64 {
     time.as_ps() as f64 / 1e9
 }
 
@@ -61,6 +61,6 @@ mod tests {
         assert!((spread_of[1].unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
         assert_eq!(numbers(&spread(&[])), [None; 4]);
         assert_eq!(numbers(&latencies(&Histogram::of_times())), [None; 5]);
-        assert_eq!((us(Time::from_ms(2)), ms(Time::from_us(2))), (2e3, 2e-3));
+        assert_eq!((us(Span::from_ms(2)), ms(Span::from_us(2))), (2e3, 2e-3));
     }
 }

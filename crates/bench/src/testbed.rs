@@ -14,7 +14,7 @@ use crate::ports::{Flow, Learned, Learning};
 use crate::transfer::{File, Protocol as Carrier, Transferred};
 use crate::trial::{Failure, Load, Outcome, Trial};
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 
 /// Which ways frames go.
@@ -164,9 +164,9 @@ impl Plan {
     }
 
     /// How long frames are sent.
-    pub fn duration(&self) -> Time {
+    pub fn duration(&self) -> Span {
         let all = self.loads.iter();
-        all.fold(Time::ZERO, |sum, load| sum.saturating_add(load.duration()))
+        all.fold(Span::ZERO, |sum, load| sum.saturating_add(load.duration()))
     }
 
     /// Frames that are to be sent.
@@ -241,15 +241,15 @@ pub struct Observation {
     pub variation: Option<Variation>,
     /// The latencies of the tagged frames that came, in their order; none where the testbed tags no
     /// frames.
-    pub tagged: Vec<Time>,
+    pub tagged: Vec<Span>,
     /// Frames that came after the last one had been sent, where that is known.
     pub came_after: Option<u64>,
     /// By how much the tester sent its latest frame too late, where it sends by a clock.
-    pub tester_late: Option<Time>,
+    pub tester_late: Option<Span>,
     /// The most frames that it sent at once beyond those of the plan.
     pub tester_burst: Option<u64>,
     /// From when it began with the first frame until the last had left, by its clock.
-    pub sending: Option<Time>,
+    pub sending: Option<Span>,
 }
 
 impl Observation {
@@ -323,8 +323,8 @@ pub trait Testbed: std::fmt::Debug {
     }
 
     /// What a trial takes besides the time in which frames are sent.
-    fn pauses(&self) -> Time {
-        Time::ZERO
+    fn pauses(&self) -> Span {
+        Span::ZERO
     }
 
     /// How many senders share the load, each of which sends a whole number of frames.
@@ -348,7 +348,7 @@ pub trait Testbed: std::fmt::Debug {
 
     /// How long a plan takes here, about; none where that is the time in which frames are sent and
     /// waited for. Testbeds in virtual time are faster or slower than that.
-    fn takes(&self, _traffic: &Traffic, _plan: &Plan) -> Option<Time> {
+    fn takes(&self, _traffic: &Traffic, _plan: &Plan) -> Option<Span> {
         None
     }
 

@@ -10,7 +10,7 @@
 
 use crate::frames::Sizes;
 use crate::testbed::Traffic;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// Frames of a file are as long as Ethernet has them, but the last.
 const FRAME_BYTES: u32 = 1518;
@@ -32,7 +32,7 @@ pub enum Protocol {
         /// The congestion control.
         variant: String,
         /// The round trip that the lines have besides the device.
-        rtt: Time,
+        rtt: Span,
     },
 }
 
@@ -71,7 +71,7 @@ pub struct File {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transferred {
     /// From the client's first word to the last byte; above 0.
-    pub time: Time,
+    pub time: Span,
     /// Segments that were sent again.
     pub retransmissions: u64,
     /// Who served and who fetched, in a line for reports.

@@ -9,22 +9,22 @@
 //! A searcher that wraps a `Trial` in another one can show progress, keep finished trials, repeat
 //! or record them: searches know nothing of it.
 
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_stats::histogram::Histogram;
 
 /// A load that a trial intends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
     frames_per_second: f64,
-    duration: Time,
+    duration: Span,
 }
 
 impl Load {
     /// So many frames a second for so long. None where either is not above 0, or the rate is not
     /// finite.
-    pub fn new(frames_per_second: f64, duration: Time) -> Option<Load> {
+    pub fn new(frames_per_second: f64, duration: Span) -> Option<Load> {
         let is_right =
-            frames_per_second > 0.0 && frames_per_second.is_finite() && duration > Time::ZERO;
+            frames_per_second > 0.0 && frames_per_second.is_finite() && duration > Span::ZERO;
         is_right.then_some(Load {
             frames_per_second,
             duration,
@@ -32,7 +32,7 @@ impl Load {
     }
 
     /// A share of a line that carries `line_fps` frames a second, above 0; 1 is all of it.
-    pub fn of_line(share: f64, line_fps: f64, duration: Time) -> Option<Load> {
+    pub fn of_line(share: f64, line_fps: f64, duration: Span) -> Option<Load> {
         Load::new(share * line_fps, duration)
     }
 
@@ -42,7 +42,7 @@ impl Load {
     }
 
     /// How long frames are sent.
-    pub fn duration(self) -> Time {
+    pub fn duration(self) -> Span {
         self.duration
     }
 
@@ -60,7 +60,7 @@ pub struct Outcome {
     /// Frames of these that came out of it where they should.
     pub forwarded: u64,
     /// How long the sending took in fact.
-    pub effective: Time,
+    pub effective: Span,
     /// Frames that the tester sent closer together than it should have: so many losses may be its
     /// doing. None where it sends by virtual time.
     pub bunched: u64,
@@ -109,8 +109,8 @@ impl Outcome {
     }
 }
 
-fn rate(frames: u64, time: Time) -> f64 {
-    if time == Time::ZERO {
+fn rate(frames: u64, time: Span) -> f64 {
+    if time == Span::ZERO {
         return 0.0;
     }
     frames as f64 / time.as_secs_f64()
@@ -143,11 +143,11 @@ mod tests {
 
     #[test]
     fn impossible_loads_are_none() {
-        let second = Time::from_secs(1);
+        let second = Span::from_secs(1);
         for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert_eq!(Load::new(rate, second), None);
         }
-        assert_eq!(Load::new(1.0, Time::ZERO), None);
+        assert_eq!(Load::new(1.0, Span::ZERO), None);
         let half = Load::of_line(0.5, 1e6, second).unwrap();
         assert_eq!((half.frames_per_second(), half.frames()), (5e5, 5e5));
     }
@@ -157,7 +157,7 @@ mod tests {
         let none = Outcome {
             offered: 0,
             forwarded: 3,
-            effective: Time::ZERO,
+            effective: Span::ZERO,
             bunched: 0,
             latency: None,
         };
@@ -167,11 +167,11 @@ mod tests {
 
     #[test]
     fn too_few_frames_and_too_long_a_time_fall_short() {
-        let load = Load::new(1000.0, Time::from_secs(1)).unwrap();
+        let load = Load::new(1000.0, Span::from_secs(1)).unwrap();
         let outcome = |offered, ms| Outcome {
             offered,
             forwarded: offered,
-            effective: Time::from_ms(ms),
+            effective: Span::from_ms(ms),
             bunched: 0,
             latency: None,
         };

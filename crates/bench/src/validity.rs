@@ -228,9 +228,9 @@ impl<'a> Tester<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_core::time::Time;
+    use trammel_core::Span;
 
-    const SECOND: Time = Time::from_secs(1);
+    const SECOND: Span = Span::from_secs(1);
 
     fn load(rate: f64) -> Load {
         Load::new(rate, SECOND).unwrap()
@@ -244,7 +244,7 @@ mod tests {
             Ok(Outcome {
                 offered,
                 forwarded: offered,
-                effective: Time::from_secs_f64(load.duration().as_secs_f64() * stretch),
+                effective: Span::from_secs_f64(load.duration().as_secs_f64() * stretch),
                 bunched: 0,
                 latency: None,
             })

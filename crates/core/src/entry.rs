@@ -4,7 +4,7 @@
 //! the suggestions for misspelt names. A family's `Entry` holds an [`About`] and a constructor that takes
 //! resolved [`Params`].
 
-use crate::time::Time;
+use crate::time::Span;
 use crate::units::{Dimension, Quantity, Rate, nearest};
 use std::fmt;
 
@@ -88,7 +88,7 @@ pub enum Value {
     /// A word or any text.
     Text(String),
     /// A time.
-    Time(Time),
+    Time(Span),
     /// A rate.
     Rate(Rate),
     /// A size in bytes.
@@ -253,7 +253,7 @@ impl Params {
         }
     }
     /// The time `name`.
-    pub fn time(&self, name: &str) -> Time {
+    pub fn time(&self, name: &str) -> Span {
         match self.get(name) {
             Value::Time(v) => *v,
             other => panic!("`{name}` is {other:?}, not a time"),
@@ -371,7 +371,7 @@ impl Param {
             (Kind::Time, Value::Time(v)) => Value::Time(*v),
             (Kind::Time, Value::Text(text)) => {
                 let v = quantity(text, Dimension::Time)?;
-                Value::Time(Time::from_secs_f64(in_range(v, 0.0, LONGEST_S)?))
+                Value::Time(Span::from_secs_f64(in_range(v, 0.0, LONGEST_S)?))
             }
             (Kind::Rate, Value::Rate(v)) => Value::Rate(*v),
             (Kind::Rate, Value::Text(text)) => {

@@ -302,6 +302,7 @@ impl<T> EventQueue<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Span;
     use proptest::prelude::*;
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;
@@ -380,7 +381,7 @@ mod tests {
                 match step {
                     Step::PushIn(_) | Step::PushAt(_) => {
                         let time = match step {
-                            Step::PushIn(span) => oracle.base.saturating_add(Time::from_ps(span)),
+                            Step::PushIn(span) => oracle.base.saturating_add(Span::from_ps(span)),
                             Step::PushAt(ps) => Time::from_ps(ps),
                             _ => unreachable!(),
                         };
@@ -398,7 +399,7 @@ mod tests {
                     }
                     Step::Pop => prop_assert_eq!(wheel.pop(), oracle.pop()),
                     Step::PopUntil(span) => {
-                        let last = oracle.base.saturating_add(Time::from_ps(span));
+                        let last = oracle.base.saturating_add(Span::from_ps(span));
                         let due = oracle.peek().is_some_and(|(time, _)| time <= last);
                         let expected = if due { oracle.pop() } else { None };
                         prop_assert_eq!(wheel.pop_until(last), expected);
@@ -423,7 +424,7 @@ mod tests {
         assert_eq!(queue.pop(), Some((Time::from_us(2), 'x')));
         // Seen from the new base, the same time may lie on another level.
         queue.push(at, 'b');
-        queue.push(at - Time::from_ps(1), 'y');
+        queue.push(at - Span::from_ps(1), 'y');
         assert_eq!(queue.pop().map(|(_, event)| event), Some('y'));
         queue.push(at, 'c');
         let rest: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
@@ -469,9 +470,9 @@ mod tests {
         }
         for n in 0..100_000 {
             let (time, event) = queue.pop().unwrap();
-            let key = queue.push(time + Time::from_ns(n % 7919), event);
+            let key = queue.push(time + Span::from_ns(n % 7919), event);
             queue.cancel(key).unwrap();
-            queue.push(time + Time::from_ns(n % 6007), event);
+            queue.push(time + Span::from_ns(n % 6007), event);
         }
         assert_eq!((queue.len(), queue.nodes.capacity()), (100, room));
     }

@@ -16,6 +16,6 @@ pub use entry::{About, Kind, Param, Params, Value};
 pub use events::EventQueue;
 pub use label::Label;
 pub use rng::Rng;
-pub use time::Time;
+pub use time::{Span, Time};
 pub use token_bucket::TokenBucket;
 pub use units::{Quantity, Rate, TxTime};

@@ -7,7 +7,7 @@
 //! Source: Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015, §3;
 //! `mm-link(1)`.
 
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::units::Rate;
 
 /// Why a schedule is refused.
@@ -34,7 +34,7 @@ pub enum ScheduleError {
         /// The time of the last step.
         last: Time,
         /// The period.
-        period: Time,
+        period: Span,
     },
     /// A line of a trace is no whole number of milliseconds.
     #[error("line {line}: `{text}` is not a whole number of milliseconds")]
@@ -61,7 +61,7 @@ pub enum ScheduleError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateSchedule {
     steps: Vec<(Time, Rate)>,
-    period: Option<Time>,
+    period: Option<Span>,
 }
 
 impl RateSchedule {
@@ -69,7 +69,7 @@ impl RateSchedule {
     /// before the end of `period`.
     pub fn new(
         steps: Vec<(Time, Rate)>,
-        period: Option<Time>,
+        period: Option<Span>,
     ) -> Result<RateSchedule, ScheduleError> {
         let (first, last) = match (steps.first(), steps.last()) {
             (Some((first, _)), Some((last, _))) => (*first, *last),
@@ -85,7 +85,9 @@ impl RateSchedule {
             });
         }
         match period {
-            Some(period) if last >= period => Err(ScheduleError::Period { last, period }),
+            Some(period) if last.since_start() >= period => {
+                Err(ScheduleError::Period { last, period })
+            }
             _ => Ok(RateSchedule { steps, period }),
         }
     }
@@ -96,7 +98,7 @@ impl RateSchedule {
     }
 
     /// The span after which the steps repeat, if they do.
-    pub fn period(&self) -> Option<Time> {
+    pub fn period(&self) -> Option<Span> {
         self.period
     }
 
@@ -110,9 +112,9 @@ impl RateSchedule {
     pub fn next_change(&self, now: Time) -> Option<(Time, Rate)> {
         let (start, step) = self.find(now);
         if let Some((time, rate)) = self.steps.get(step + 1) {
-            return Some((start.saturating_add(*time), *rate));
+            return Some((start + time.since_start(), *rate));
         }
-        let next = start.saturating_add(self.period?);
+        let next = start + self.period?;
         Some((next, self.steps[0].1))
     }
 
@@ -128,9 +130,9 @@ impl RateSchedule {
         loop {
             let rate = u128::from(self.at(at).as_bps());
             let end = self.next_change(at).map_or(Time::MAX, |(time, _)| time);
-            let passes = u128::from(end.saturating_sub(at).as_ps()) * rate;
+            let passes = u128::from(end.saturating_since(at).as_ps()) * rate;
             if passes >= left && rate > 0 {
-                return at + Time::from_ps(left.div_ceil(rate) as u64);
+                return at + Span::from_ps(left.div_ceil(rate) as u64);
             }
             if end == Time::MAX {
                 return Time::MAX;
@@ -147,7 +149,7 @@ impl RateSchedule {
             None => now,
         };
         let after = self.steps.partition_point(|(time, _)| *time <= within);
-        (now - within, after - 1)
+        (now - within.since_start(), after - 1)
     }
 }
 
@@ -191,8 +193,9 @@ impl DeliverySchedule {
     }
 
     /// The span after which the trace repeats: the time of its last line.
-    pub fn period(&self) -> Time {
-        *self.opportunities.last().expect("a trace has lines")
+    pub fn period(&self) -> Span {
+        let last = self.opportunities.last().expect("a trace has lines");
+        last.since_start()
     }
 
     /// The time of opportunity `number`.
@@ -200,7 +203,7 @@ impl DeliverySchedule {
         let lines = self.opportunities.len() as u64;
         let round = u128::from(self.period().as_ps()) * u128::from(number / lines);
         Time::from_ps(u64::try_from(round).unwrap_or(u64::MAX))
-            .saturating_add(self.opportunities[(number % lines) as usize])
+            + self.opportunities[(number % lines) as usize].since_start()
     }
 
     /// Number and time of the first opportunity at or after `now`.
@@ -215,10 +218,7 @@ impl DeliverySchedule {
 
     /// How many opportunities come after `from` and by `to`; the start of a run counts as after itself.
     pub fn between(&self, from: Time, to: Time) -> u64 {
-        let by = |time: Time| {
-            self.next_opportunity(time.saturating_add(Time::from_ps(1)))
-                .0
-        };
+        let by = |time: Time| self.next_opportunity(time + Span::from_ps(1)).0;
         let before = if from == Time::ZERO { 0 } else { by(from) };
         by(to).saturating_sub(before)
     }
@@ -230,13 +230,14 @@ impl DeliverySchedule {
 
     /// The mean rates over successive windows of one period, for plots. The last window is shorter where
     /// the period is no multiple of `window`.
-    pub fn to_rates(&self, window: Time) -> RateSchedule {
+    pub fn to_rates(&self, window: Span) -> RateSchedule {
         let period = self.period();
-        let window = window.clamp(Time::from_ps(1), period);
+        let window = window.clamp(Span::from_ps(1), period);
         let mut steps = Vec::new();
         let (mut start, mut from) = (Time::ZERO, 0);
-        while start < period {
-            let end = start.saturating_add(window).min(period);
+        let last = Time::ZERO + period;
+        while start < last {
+            let end = (start + window).min(last);
             // An opportunity at the end of a window concludes it, as the last line concludes the trace.
             let to = self.opportunities.partition_point(|time| *time <= end);
             steps.push((start, rate_over((to - from) as u64, end - start)));
@@ -250,7 +251,7 @@ impl DeliverySchedule {
 }
 
 /// The rate at which `opportunities` in `span` deliver, rounded to the nearest bit per second.
-fn rate_over(opportunities: u64, span: Time) -> Rate {
+fn rate_over(opportunities: u64, span: Span) -> Rate {
     let bits = u128::from(opportunities * DeliverySchedule::BYTES * 8) * 1_000_000_000_000;
     let span = u128::from(span.as_ps());
     Rate::from_bps(((bits + span / 2) / span) as u64)
@@ -263,6 +264,10 @@ mod tests {
 
     const MBIT: u64 = 1_000_000;
 
+    fn span(ms: u64) -> Span {
+        Span::from_ms(ms)
+    }
+
     fn ms(ms: u64) -> Time {
         Time::from_ms(ms)
     }
@@ -274,12 +279,12 @@ mod tests {
     fn steps_hold_from_their_time_on_and_repeat() {
         let steps = vec![(ms(0), mbps(1)), (ms(10), mbps(2)), (ms(30), mbps(3))];
         let once = RateSchedule::new(steps.clone(), None).unwrap();
-        assert_eq!(once.at(ms(10) - Time::from_ps(1)), mbps(1));
+        assert_eq!(once.at(ms(10) - Span::from_ps(1)), mbps(1));
         assert_eq!(once.at(ms(10)), mbps(2));
         assert_eq!(once.at(Time::MAX), mbps(3));
         assert_eq!(once.next_change(ms(10)), Some((ms(30), mbps(3))));
         assert_eq!(once.next_change(ms(30)), None);
-        let again = RateSchedule::new(steps, Some(ms(40))).unwrap();
+        let again = RateSchedule::new(steps, Some(span(40))).unwrap();
         assert_eq!(again.at(ms(395)), mbps(3));
         assert_eq!(again.at(ms(400)), mbps(1));
         assert_eq!(again.next_change(ms(395)), Some((ms(400), mbps(1))));
@@ -299,7 +304,7 @@ mod tests {
                 time: ms(0)
             })
         );
-        let (last, period) = (ms(5), ms(5));
+        let (last, period) = (ms(5), span(5));
         assert_eq!(
             new(vec![(ms(0), mbps(1)), (last, mbps(2))], Some(period)),
             Err(E::Period { last, period })
@@ -313,7 +318,7 @@ mod tests {
         let schedule = RateSchedule::new(steps, None).unwrap();
         assert_eq!(schedule.finish(ms(0), 1500), ms(19));
         assert_eq!(schedule.finish(ms(10), 1500), ms(22));
-        let dead = RateSchedule::new(vec![(ms(0), mbps(0))], Some(ms(1))).unwrap();
+        let dead = RateSchedule::new(vec![(ms(0), mbps(0))], Some(span(1))).unwrap();
         assert_eq!(dead.finish(ms(0), 1), Time::MAX);
         let ends = RateSchedule::new(vec![(ms(0), mbps(1)), (ms(6), mbps(0))], None).unwrap();
         assert_eq!(ends.finish(ms(0), 1500), Time::MAX);
@@ -326,7 +331,7 @@ mod tests {
         assert_eq!(times, [2, 2, 5, 7, 7, 10, 12]);
         assert_eq!(trace.next_opportunity(ms(0)), (0, ms(2)));
         assert_eq!(trace.next_opportunity(ms(5)), (2, ms(5)));
-        assert_eq!(trace.next_opportunity(ms(5) + Time::from_ps(1)), (3, ms(7)));
+        assert_eq!(trace.next_opportunity(ms(5) + Span::from_ps(1)), (3, ms(7)));
     }
 
     #[test]
@@ -357,12 +362,12 @@ mod tests {
     fn windows_have_the_mean_rates_of_the_trace() {
         // One packet a millisecond is 12 Mbit/s; then a pause; the last window is half as long.
         let trace = DeliverySchedule::parse("1\n2\n3\n4\n10").unwrap();
-        let rates = trace.to_rates(ms(4));
+        let rates = trace.to_rates(span(4));
         assert_eq!(
             rates.steps(),
             [(ms(0), mbps(12)), (ms(4), mbps(0)), (ms(8), mbps(6))]
         );
-        assert_eq!(rates.period(), Some(ms(10)));
+        assert_eq!(rates.period(), Some(span(10)));
         assert_eq!(trace.mean_rate(), mbps(6));
     }
 

@@ -6,7 +6,7 @@
 //!
 //! Source: RFC 2697 §3 (one bucket of the three colours); the shaper of `tc-tbf(8)`.
 
-use crate::time::Time;
+use crate::time::{Span, Time};
 use crate::units::Rate;
 
 /// Tokens in one byte.
@@ -57,7 +57,7 @@ impl TokenBucket {
             return Time::MAX;
         }
         let wait = (need - have).div_ceil(u128::from(self.rate.as_bps()));
-        now.saturating_add(Time::from_ps(u64::try_from(wait).unwrap_or(u64::MAX)))
+        now + Span::from_ps(u64::try_from(wait).unwrap_or(u64::MAX))
     }
 
     /// Takes `bytes` bytes at `now` if the bucket holds them, and says whether it did.
@@ -77,7 +77,7 @@ impl TokenBucket {
     }
 
     fn tokens_at(&self, now: Time) -> u128 {
-        let span = now.saturating_sub(self.filled);
+        let span = now.saturating_since(self.filled);
         let new = u128::from(span.as_ps()) * u128::from(self.rate.as_bps());
         (self.tokens + new).min(self.burst)
     }
@@ -95,8 +95,8 @@ mod tests {
         assert!(bucket.take(now, 1500) && bucket.take(now, 1500) && !bucket.take(now, 1));
         // 1500 bytes at a byte a microsecond.
         let next = bucket.earliest(now, 1500);
-        assert_eq!(next, now + Time::from_us(1500));
-        assert!(!bucket.take(next - Time::from_ps(1), 1500));
+        assert_eq!(next, now + Span::from_us(1500));
+        assert!(!bucket.take(next - Span::from_ps(1), 1500));
         assert!(bucket.take(next, 1500));
         assert_eq!(bucket.bytes(next), 0);
     }
@@ -130,11 +130,11 @@ mod tests {
             let mut bucket = TokenBucket::new(Rate::from_bps(rate), burst);
             let (mut now, mut passed) = (Time::ZERO, 0_u64);
             for (gap, bytes, wait) in steps {
-                now += Time::from_ps(gap);
+                now += Span::from_ps(gap);
                 let at = bucket.earliest(now, bytes);
                 if wait && at < Time::MAX {
                     if at > now {
-                        prop_assert!(!bucket.clone().take(at - Time::from_ps(1), bytes));
+                        prop_assert!(!bucket.clone().take(at - Span::from_ps(1), bytes));
                     }
                     now = at;
                 }

@@ -3,7 +3,7 @@
 //! A prefix is decimal unless it is binary by name (`KiB`). Rates are in bits per second on the wire;
 //! `kpps` counts packets. The parser takes the spellings that `tc`, `iperf3` and the RFCs use.
 
-use crate::time::Time;
+use crate::time::Span;
 use std::fmt;
 
 /// A bit rate, in bits per second.
@@ -63,9 +63,9 @@ impl TxTime {
 
     /// The time that `bytes` bytes take on the wire.
     #[inline]
-    pub fn of(self, bytes: u64) -> Time {
+    pub fn of(self, bytes: u64) -> Span {
         let fraction = (u128::from(self.fraction) * u128::from(bytes)) >> 64;
-        Time::from_ps(
+        Span::from_ps(
             self.whole_ps
                 .saturating_mul(bytes)
                 .saturating_add(fraction as u64),
@@ -330,11 +330,11 @@ mod tests {
     fn serialisation_is_exact() {
         assert_eq!(
             TxTime::new(Rate::from_bps(1_000_000_000)).of(1514),
-            Time::from_ns(12_112)
+            Span::from_ns(12_112)
         );
         assert_eq!(
             TxTime::new(Rate::from_bps(3)).of(3),
-            Time::from_ps(7_999_999_999_999)
+            Span::from_ps(7_999_999_999_999)
         );
     }
 }

@@ -3,7 +3,7 @@
 use crate::live::Live;
 use crate::row::{Row, Windows};
 use crate::search::Sought;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_report::kept::{Keep, Samples};
 use trammel_scenario::forwarding::Test;
 use trammel_stats::table::Table;
@@ -119,10 +119,10 @@ fn numbers(row: &Row) -> Vec<u64> {
     let windows = row.windows;
     for one in [
         row.share.map(f64::to_bits),
-        row.p50.map(Time::as_ps),
-        row.p99.map(Time::as_ps),
+        row.p50.map(Span::as_ps),
+        row.p99.map(Span::as_ps),
         recovery.map(|one| one.last_loss.as_ps()),
-        recovery.and_then(|one| one.delay).map(Time::as_ps),
+        recovery.and_then(|one| one.delay).map(Span::as_ps),
         windows.map(|one| one.kept as u64),
         windows.and_then(|one| one.spread).map(f64::to_bits),
     ] {
@@ -145,16 +145,16 @@ fn row_of(all: &[u64]) -> Option<Row> {
         test: *Test::ALL.get(test as usize)?,
         share: share.map(f64::from_bits),
         intended: f64::from_bits(intended),
-        effective: Time::from_ps(effective),
+        effective: Span::from_ps(effective),
         offered,
         forwarded,
         loss: f64::from_bits(loss),
-        p50: p50.map(Time::from_ps),
-        p99: p99.map(Time::from_ps),
+        p50: p50.map(Span::from_ps),
+        p99: p99.map(Span::from_ps),
         passed: passed == 1,
         recovery: last_loss.map(|last_loss| Recovery {
-            last_loss: Time::from_ps(last_loss),
-            delay: delay.map(Time::from_ps),
+            last_loss: Span::from_ps(last_loss),
+            delay: delay.map(Span::from_ps),
         }),
         windows: kept.map(|kept| Windows {
             kept: kept as usize,
@@ -166,6 +166,7 @@ fn row_of(all: &[u64]) -> Option<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trammel_core::Span;
 
     #[test]
     fn a_cell_survives_its_numbers() {
@@ -173,15 +174,15 @@ mod tests {
             test,
             share: Some(0.5),
             intended: 1.0 / 3.0,
-            effective: Time::from_us(7),
+            effective: Span::from_us(7),
             offered: 9,
             forwarded: 8,
             loss: 1.0 / 9.0,
             p50: None,
-            p99: Some(Time::from_ns(12)),
+            p99: Some(Span::from_ns(12)),
             passed: false,
             recovery: Some(Recovery {
-                last_loss: Time::ZERO,
+                last_loss: Span::ZERO,
                 delay,
             }),
             windows: Some(Windows {
@@ -191,7 +192,7 @@ mod tests {
         };
         let all = Test::ALL
             .iter()
-            .map(|test| row(*test, Some(Time::from_ms(1))));
+            .map(|test| row(*test, Some(Span::from_ms(1))));
         let cell = KeptCell {
             simulated: Some(Sought {
                 pps: 2.0 / 3.0,

@@ -6,7 +6,7 @@
 
 use super::row::{Row, Windows};
 use trammel_bench::trial::{Failure, Load};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_scenario::forwarding::{Bench, Test};
 use trammel_stats::histogram::Histogram;
 use trammel_workbench::arrivals::Pattern;
@@ -93,7 +93,7 @@ fn seek<B: UnderLoad>(machine: &mut Machine<B>, bench: &Bench) -> Result<Live, F
 }
 
 fn load(pps: f64, frames: f64) -> Result<Load, Failure> {
-    let load = Load::new(pps, Time::from_secs_f64(frames / pps));
+    let load = Load::new(pps, Span::from_secs_f64(frames / pps));
     load.ok_or_else(|| format!("{pps} frames/s cannot be offered").into())
 }
 
@@ -120,7 +120,7 @@ impl<B: UnderLoad> Machine<B> {
             test: Test::Throughput,
             share: None,
             intended: self.best,
-            effective: Time::from_secs_f64(MAXIMUM_FRAMES / self.best),
+            effective: Span::from_secs_f64(MAXIMUM_FRAMES / self.best),
             offered: frames,
             forwarded: frames,
             loss: 0.0,
@@ -174,7 +174,7 @@ impl<B: UnderLoad> Machine<B> {
             Test::Latency => p99,
             _ => loss,
         };
-        let time = |middle: Option<Middle>| middle.map(|m| Time::from_ps(m.median as u64));
+        let time = |middle: Option<Middle>| middle.map(|m| Span::from_ps(m.median as u64));
         Ok(Row {
             p50: time(p50),
             p99: time(p99),
@@ -187,7 +187,7 @@ impl<B: UnderLoad> Machine<B> {
         let frames = frames as f64;
         let low = OVERLOAD * REDUCED;
         let usual = self.at(Test::Recovery, low, frames as u64)?.p50;
-        let usual = usual.unwrap_or(Time::ZERO);
+        let usual = usual.unwrap_or(Span::ZERO);
         let all = self.windows(|pps| {
             Ok(vec![
                 load(OVERLOAD * pps, frames)?,
@@ -203,7 +203,7 @@ impl<B: UnderLoad> Machine<B> {
         let delay = each.iter().filter_map(|one| one.delay);
         let delay = Middle::of(delay.map(|delay| delay.as_ps() as f64));
         let loss = Middle::of(all.iter().map(|one| loss(&one.window)));
-        let time = |middle: Middle| Time::from_ps(middle.median as u64);
+        let time = |middle: Middle| Span::from_ps(middle.median as u64);
         Ok(Row {
             recovery: last_loss.map(|last_loss| trammel_workbench::recovery::Recovery {
                 last_loss: time(last_loss),
@@ -238,7 +238,7 @@ fn row(test: Test, share: f64, all: &[Tried], loss: Option<Middle>, spread: Opti
         test,
         share: Some(share),
         intended: share * pps,
-        effective: Time::from_secs_f64(offered / (share * pps)),
+        effective: Span::from_secs_f64(offered / (share * pps)),
         offered: offered as u64,
         forwarded: (offered * (1.0 - loss)).round() as u64,
         loss,

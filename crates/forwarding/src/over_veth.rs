@@ -10,7 +10,7 @@ use super::row::Row;
 use super::{live, search};
 use std::sync::Arc;
 use trammel_bench::trial::{Failure, Load};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_cost::machine::Machine;
 use trammel_packet::batch::CAPACITY;
 use trammel_router::engine::core_clock::Cost;
@@ -79,12 +79,12 @@ fn other(failure: &Failure) -> Error {
 
 /// So many frames a second, and frames.
 fn load((pps, frames): (f64, f64)) -> Load {
-    Load::new(pps, Time::from_secs_f64(frames / pps)).expect("they are above 0")
+    Load::new(pps, Span::from_secs_f64(frames / pps)).expect("they are above 0")
 }
 
-fn middle(mut all: Vec<Time>) -> Time {
+fn middle(mut all: Vec<Span>) -> Span {
     all.sort_unstable();
-    all.get(all.len() / 2).copied().unwrap_or(Time::ZERO)
+    all.get(all.len() / 2).copied().unwrap_or(Span::ZERO)
 }
 
 fn null() -> Result<Workbench, Refused> {
@@ -121,7 +121,7 @@ impl Veth {
         let load = load(ALONE);
         let bed = veth::bed(&null()?, &traffic, Pattern::Constant, false);
         let (mut bed, _) = bed.map_err(no_bed)?;
-        let mut measured = Time::MAX;
+        let mut measured = Span::MAX;
         for _ in 0..PASSES {
             let window = bed.offer(&[load]).map_err(|failure| other(&failure))?;
             let passages = window.passages.into_iter();

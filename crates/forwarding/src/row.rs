@@ -1,7 +1,7 @@
 //! A trial as it stands in tables: of the simulated device one, of this machine the median of several windows.
 
 use trammel_bench::trial::Outcome;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_scenario::forwarding::Test;
 use trammel_workbench::recovery::Recovery;
 
@@ -15,15 +15,15 @@ pub(super) struct Row {
     /// Frames a second that were to be offered.
     pub(super) intended: f64,
     /// How long the sending took.
-    pub(super) effective: Time,
+    pub(super) effective: Span,
     /// Frames.
     pub(super) offered: u64,
     pub(super) forwarded: u64,
     /// The share of them that did not come out.
     pub(super) loss: f64,
     /// Latencies that half of the frames, and 99 % of them, do not exceed.
-    pub(super) p50: Option<Time>,
-    pub(super) p99: Option<Time>,
+    pub(super) p50: Option<Span>,
+    pub(super) p99: Option<Span>,
     /// Whether it lost nothing.
     pub(super) passed: bool,
     /// How the device recovered, where that was the test.
@@ -63,6 +63,6 @@ impl Row {
 }
 
 /// A time in microseconds.
-pub(super) fn us(time: Time) -> f64 {
+pub(super) fn us(time: Span) -> f64 {
     time.as_ps() as f64 / 1e6
 }

@@ -11,7 +11,7 @@ use super::row::Row;
 use trammel_bench::search::binary::Binary;
 use trammel_bench::search::{Found, Verdict};
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_scenario::forwarding::{Bench, Test};
 use trammel_workbench::device::Device;
 use trammel_workbench::estimate::Error;
@@ -77,8 +77,8 @@ pub(super) fn seek(
 }
 
 /// How long a trial is at a rate.
-fn length(bench: &Bench, pps: f64) -> Time {
-    Time::from_secs_f64(bench.frames as f64 / pps)
+fn length(bench: &Bench, pps: f64) -> Span {
+    Span::from_secs_f64(bench.frames as f64 / pps)
 }
 
 /// The most that passes, frames a second; `about` and `line` as in [`seek`].
@@ -156,8 +156,8 @@ fn recover(device: &mut Device, overload: f64, bench: &Bench) -> Result<Row, Err
     let loads = [overload, reduced].map(|pps| load(pps, length(bench, pps)));
     let [high, low] = loads;
     let (outcome, passages, last_lost) = device.offer_all(&[high?, low?]).map_err(wrong)?;
-    let usual = usual.unwrap_or(Time::ZERO);
-    let at = length(bench, overload);
+    let usual = usual.unwrap_or(Span::ZERO);
+    let at = Time::ZERO + length(bench, overload);
     Ok(Row {
         recovery: Some(recovery(&passages, at, last_lost, usual)),
         ..Row::of(Test::Recovery, Some(OVERLOAD), overload, &outcome)
@@ -173,13 +173,13 @@ fn keeps_up(device: &Device, outcome: &Outcome, bench: &Bench) -> bool {
     device.occupied().as_secs_f64() <= sending * (1.0 + late)
 }
 
-fn offer(device: &mut Device, pps: f64, length: Time) -> Result<Outcome, Error> {
+fn offer(device: &mut Device, pps: f64, length: Span) -> Result<Outcome, Error> {
     device
         .run(load(pps, length)?)
         .map_err(|failure| Error::Other(failure.to_string()))
 }
 
-fn load(pps: f64, length: Time) -> Result<Load, Error> {
+fn load(pps: f64, length: Span) -> Result<Load, Error> {
     Load::new(pps, length).ok_or_else(|| Error::Other(format!("{pps} frames/s cannot be offered")))
 }
 
@@ -187,7 +187,7 @@ fn search(
     device: &mut Device,
     bench: &Bench,
     (least, most): (f64, f64),
-    length: Time,
+    length: Span,
     trials: &mut Vec<Row>,
 ) -> Result<Found, Error> {
     let settings = Binary {

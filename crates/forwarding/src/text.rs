@@ -4,7 +4,7 @@ use super::comparison::{self, Compared};
 use super::outcome::{Cell, Outcome};
 use super::row::{Row, us};
 use std::fmt::Write;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_scenario::forwarding::Test;
 use trammel_workbench::view::source;
 
@@ -192,8 +192,8 @@ fn of_engines(cell: &Cell) -> impl Iterator<Item = (&Cell, &'static str, &[Row])
 }
 
 fn result(row: &Row) -> String {
-    let pair = |one: Option<Time>, other: Option<Time>| {
-        let shown = |time: Option<Time>| {
+    let pair = |one: Option<Span>, other: Option<Span>| {
+        let shown = |time: Option<Span>| {
             time.map_or_else(|| "–".to_owned(), |time| format!("{:.2}", us(time)))
         };
         format!("{} / {}", shown(one), shown(other))

@@ -11,7 +11,7 @@
 #![allow(clippy::print_stdout)]
 
 use std::time::Instant;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netfpga::error::Error;
 use trammel_netfpga::outcome::Outcome;
 use trammel_netfpga::overload;
@@ -56,7 +56,7 @@ fn main() -> Result<(), Error> {
         "\n| frame | RTL simulation: mean | model | RTL simulation: maximum | model |\n| ---: | ---: | ---: | ---: | ---: |"
     );
     for (size, mean, greatest) in LOADED {
-        let latency = four_ports(&params, size, 0.9, Time::from_us(2_500))?.latency;
+        let latency = four_ports(&params, size, 0.9, Span::from_us(2_500))?.latency;
         println!(
             "| {size} | {mean} us | {:.2} us | {greatest} us | {:.2} us |",
             latency.mean().unwrap_or(0.0) / 1e6,
@@ -91,7 +91,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-fn four_ports(params: &Params, size: u64, load: f64, duration: Time) -> Result<Outcome, Error> {
+fn four_ports(params: &Params, size: u64, load: f64, duration: Span) -> Result<Outcome, Error> {
     let ends = (0..4).map(|port| (port, (port + 1) % 4));
     let streams = ends.map(|ends| Stream::of_line(params, ends, size, load, duration));
     Router::new(params)?.run(&streams.collect::<Vec<_>>())
@@ -103,7 +103,7 @@ fn throughput(params: &Params, size: u64) -> Result<(f64, u64, u64), Error> {
     let (mut holds, mut fails, mut load) = (0.0, 1.0, 1.0);
     let (mut offered, mut simulated) = (0, 0);
     for _ in 0..10 {
-        let outcome = four_ports(params, size, load, Time::from_secs(60))?;
+        let outcome = four_ports(params, size, load, Span::from_secs(60))?;
         offered += outcome.total().received;
         simulated += outcome.simulated;
         if outcome.total().dropped() == 0 {

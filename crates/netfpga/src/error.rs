@@ -1,6 +1,6 @@
 //! What can be wrong with what the model is given.
 
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// Why the model does not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,9 +62,9 @@ pub enum Error {
         /// Which stream, from 0.
         stream: usize,
         /// From frame to frame.
-        gap: Time,
+        gap: Span,
         /// What a frame, its preamble and the least gap take.
-        least: Time,
+        least: Span,
     },
     /// No burst, or too long a one.
     #[error("stream {stream}: bursts of {burst} frames; give 1 to 65536")]

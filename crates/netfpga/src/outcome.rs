@@ -3,7 +3,7 @@
 //! Every frame has exactly one fate: `received = forwarded + delivered + dropped`, for each stream
 //! and in sum.
 
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 
 /// How a frame's way ended.
@@ -144,7 +144,7 @@ pub struct Outcome {
     /// Frames that came out later than that.
     pub after: u64,
     /// The latencies of tagged frames, in their order; those that were lost have none.
-    pub tagged: Vec<Time>,
+    pub tagged: Vec<Span>,
     /// Where it was asked for.
     pub variation: Option<Variation>,
     /// Frames that were simulated one by one. The others repeat a state that had come before,

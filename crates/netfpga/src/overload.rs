@@ -12,13 +12,13 @@ use crate::params::Params;
 use crate::recording::Recording;
 use crate::router::Router;
 use crate::stream::Stream;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// What a burst became.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overload {
     /// How long the burst lasted.
-    pub burst: Time,
+    pub burst: Span,
     /// Bytes that came in.
     pub sent_bytes: u64,
     /// Bytes that the software had while the burst lasted.
@@ -35,9 +35,9 @@ pub const PAPER_FRAMES: (u64, u64) = (109, 786);
 /// What the software gets of a burst of `frames` frames of `frame_bytes` at line rate into port 0;
 /// *fitted*.
 pub fn burst(params: &Params, (frame_bytes, frames): (u64, u64)) -> Result<Overload, Error> {
-    let line = Stream::of_line(params, (0, 1), frame_bytes, 1.0, Time::from_secs(1));
+    let line = Stream::of_line(params, (0, 1), frame_bytes, 1.0, Span::from_secs(1));
     let stream = Stream { frames, ..line }.with_exceptions(1_000_000);
-    let burst = stream.last_start() + stream.gap;
+    let burst_end = stream.last_start() + stream.gap;
     let outcome =
         Router::new(params)?.run_recording(&[stream], &Recording::of_passages(frames as usize))?;
     let delivered = outcome
@@ -45,9 +45,9 @@ pub fn burst(params: &Params, (frame_bytes, frames): (u64, u64)) -> Result<Overl
         .iter()
         .filter(|passage| passage.fate == Fate::Delivered);
     let ends: Vec<_> = delivered.filter_map(|passage| passage.end).collect();
-    let during = ends.iter().filter(|end| **end <= burst).count() as u64;
+    let during = ends.iter().filter(|end| **end <= burst_end).count() as u64;
     Ok(Overload {
-        burst,
+        burst: burst_end.since_start(),
         sent_bytes: frames * frame_bytes,
         during_bytes: during * frame_bytes,
         received_bytes: ends.len() as u64 * frame_bytes,
@@ -71,7 +71,10 @@ mod tests {
             overload.during_bytes < overload.received_bytes / 2,
             "{overload:?}"
         );
-        assert!(overload.drained > overload.burst, "{overload:?}");
+        assert!(
+            overload.drained.since_start() > overload.burst,
+            "{overload:?}"
+        );
     }
 
     #[test]

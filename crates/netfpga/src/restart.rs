@@ -5,39 +5,35 @@
 //! be made of.
 
 use crate::params::Params;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// The phases of `params` by name, in their order, each with its length; *fitted*.
-pub fn phases(params: &Params) -> [(&'static str, Time); 5] {
+pub fn phases(params: &Params) -> [(&'static str, Span); 5] {
     let program = params.restart_bitfile_bytes as f64 / params.restart_bytes_per_s as f64;
     [
-        ("program the FPGA over PCI", Time::from_secs_f64(program)),
+        ("program the FPGA over PCI", Span::from_secs_f64(program)),
         (
             "bring up MACs and PHYs",
-            Time::from_us(params.restart_link_us),
+            Span::from_us(params.restart_link_us),
         ),
         (
             "write the tables",
-            Time::from_us(params.restart_registers * params.restart_register_us),
+            Span::from_us(params.restart_registers * params.restart_register_us),
         ),
         (
             "start the control software",
-            Time::from_us(params.restart_software_us),
+            Span::from_us(params.restart_software_us),
         ),
         (
             "resolve the first neighbour",
-            Time::from_us(params.restart_neighbour_us),
+            Span::from_us(params.restart_neighbour_us),
         ),
     ]
 }
 
 /// How long the card does not forward: all phases together; *fitted*.
-pub fn outage(params: &Params) -> Time {
-    let mut sum = Time::ZERO;
-    for (_, phase) in phases(params) {
-        sum += phase;
-    }
-    sum
+pub fn outage(params: &Params) -> Span {
+    phases(params).into_iter().map(|(_, phase)| phase).sum()
 }
 
 #[cfg(test)]
@@ -46,6 +42,6 @@ mod tests {
 
     #[test]
     fn the_phases_sum_to_what_was_published() {
-        assert_eq!(outage(&Params::REFERENCE_1G), Time::from_ms(880));
+        assert_eq!(outage(&Params::REFERENCE_1G), Span::from_ms(880));
     }
 }

@@ -12,11 +12,11 @@ use crate::stream::Stream;
 /// trials.
 ///
 /// ```
-/// use trammel_core::time::Time;
+/// use trammel_core::time::Span;
 /// use trammel_netfpga::{params::Params, router::Router, stream::Stream};
 ///
 /// let params = Params::REFERENCE_1G;
-/// let half = Stream::of_line(&params, (0, 1), 64, 0.5, Time::from_secs(60));
+/// let half = Stream::of_line(&params, (0, 1), 64, 0.5, Span::from_secs(60));
 /// let outcome = Router::new(&params)?.run(&[half])?;
 /// assert_eq!(outcome.total().forwarded(), 44_642_857);
 /// # Ok::<(), trammel_netfpga::error::Error>(())

@@ -14,26 +14,26 @@ use crate::error::Error;
 use crate::params::{PREAMBLE_BYTES, Params};
 use crate::router::Router;
 use crate::stream::Stream;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// Cycles of the formula that do not depend on the frame; fitted.
 pub const FIXED_CYCLES: u64 = 70;
 
 /// First bit in to first bit out of a lone frame of `frame_bytes`, by the formula; *predicted*.
-pub fn formula(params: &Params, frame_bytes: u64) -> Time {
+pub fn formula(params: &Params, frame_bytes: u64) -> Span {
     let received = params.byte_ps() * (frame_bytes + PREAMBLE_BYTES);
     let cycles = 2 * params.words(frame_bytes) + FIXED_CYCLES;
-    Time::from_ps(received + cycles * params.clock_ps)
+    Span::from_ps(received + cycles * params.clock_ps)
 }
 
 /// First bit in to first bit out of a lone frame of `frame_bytes` from port 0 to port 1 that comes
 /// at `start`, by the model; *modelled*.
-pub fn latency(params: &Params, frame_bytes: u64, start: Time) -> Result<Time, Error> {
+pub fn latency(params: &Params, frame_bytes: u64, start: Time) -> Result<Span, Error> {
     let lone = Stream {
         from: 0,
         to: 1,
         frame_bytes,
-        gap: Time::from_secs(1),
+        gap: Span::from_secs(1),
         burst: 1,
         start,
         frames: 1,
@@ -41,7 +41,7 @@ pub fn latency(params: &Params, frame_bytes: u64, start: Time) -> Result<Time, E
     };
     let outcome = Router::new(params)?.run(&[lone])?;
     let latency = outcome.latency.max();
-    Ok(Time::from_ps(
+    Ok(Span::from_ps(
         latency.expect("an idle router forwards a lone frame"),
     ))
 }

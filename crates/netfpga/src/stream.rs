@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::params::Params;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// A stream of equal frames. Streams of one port share its line: a frame that is due while another
 /// is on the line follows at the least gap.
@@ -16,7 +16,7 @@ pub struct Stream {
     pub frame_bytes: u64,
     /// From the start of a frame to that of the next, on average; what a frame takes on the line,
     /// or more.
-    pub gap: Time,
+    pub gap: Span,
     /// Frames that come with the least gap between them, before a pause that keeps the average; 1
     /// to 65,536, 1 being an even flow.
     pub burst: u64,
@@ -37,7 +37,7 @@ impl Stream {
         (from, to): (usize, usize),
         frame_bytes: u64,
         load: f64,
-        duration: Time,
+        duration: Span,
     ) -> Stream {
         Stream::at_rate(
             (from, to),
@@ -53,9 +53,9 @@ impl Stream {
         (from, to): (usize, usize),
         frame_bytes: u64,
         frames_per_second: f64,
-        duration: Time,
+        duration: Span,
     ) -> Stream {
-        let gap = Time::from_secs_f64(1.0 / frames_per_second).max(Time::from_ps(1));
+        let gap = Span::from_secs_f64(1.0 / frames_per_second).max(Span::from_ps(1));
         Stream {
             from,
             to,
@@ -92,14 +92,14 @@ impl Stream {
         let of_bursts = self.gap.as_ps().saturating_mul(n / burst * burst);
         let within = (n % burst) * params.line_ps(self.frame_bytes);
         self.start
-            .saturating_add(Time::from_ps(of_bursts.saturating_add(within)))
+            .saturating_add(Span::from_ps(of_bursts.saturating_add(within)))
     }
 
     /// How many of its frames are due before `at`, to whole bursts: of one that has begun all, of
     /// the next none.
     pub fn frames_before(&self, at: Time) -> u64 {
         let burst = self.burst.max(1);
-        let since = at.saturating_sub(self.start).as_ps();
+        let since = at.saturating_since(self.start).as_ps();
         let bursts = since.div_ceil((self.gap.as_ps() * burst).max(1));
         (bursts * burst).min(self.frames)
     }
@@ -124,7 +124,7 @@ impl Stream {
             .gap
             .as_ps()
             .saturating_mul(self.frames.saturating_sub(1));
-        self.start.saturating_add(Time::from_ps(later))
+        self.start.saturating_add(Span::from_ps(later))
     }
 
     /// Refuses what no tester can send or the design cannot take; `stream` is its number.
@@ -143,7 +143,7 @@ impl Stream {
         if !(64..=2048).contains(&bytes) {
             return Err(Error::FrameBytes { stream, bytes });
         }
-        let least = Time::from_ps(params.line_ps(bytes));
+        let least = Span::from_ps(params.line_ps(bytes));
         if self.gap < least {
             let gap = self.gap;
             return Err(Error::Gap { stream, gap, least });
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn a_stream_is_split_where_its_frames_are_due() {
         let params = Params::REFERENCE_1G;
-        let even = Stream::of_line(&params, (0, 1), 64, 0.5, Time::from_ms(1));
+        let even = Stream::of_line(&params, (0, 1), 64, 0.5, Span::from_ms(1));
         let at = Time::from_us(500);
         let before = even.frames_before(at);
         assert!(even.due(before - 1, &params) < at && even.due(before, &params) >= at);

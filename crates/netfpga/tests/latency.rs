@@ -1,6 +1,6 @@
 //! Latencies against what was seen of the original design's hardware description in simulation.
 
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netfpga::params::Params;
 use trammel_netfpga::recording::Recording;
 use trammel_netfpga::router::Router;
@@ -31,7 +31,7 @@ fn a_lone_frame_takes_what_the_rtl_simulation_took_within_five_cycles_whenever_i
             assert!(off <= 5 * CYCLE_NS, "{size} at {start}: {latency}");
             let lone = Stream {
                 frames: 1,
-                ..Stream::of_line(&params, (0, 1), size, 1.0, start).starting(start)
+                ..Stream::of_line(&params, (0, 1), size, 1.0, Span::ZERO).starting(start)
             };
             let from_last_bit = Recording {
                 is_from_last_bit: true,
@@ -55,17 +55,17 @@ fn frames_that_come_as_in_the_rtl_simulation_take_exactly_as_long() {
     let all_alike = (0..8).find(|phase| {
         RTL.iter().all(|(size, first_to_first, _)| {
             let start = Time::from_ns(CYCLE_NS * phase);
-            single_frame::latency(&params, *size, start).unwrap() == Time::from_ns(*first_to_first)
+            single_frame::latency(&params, *size, start).unwrap() == Span::from_ns(*first_to_first)
         })
     });
     assert_eq!(all_alike, Some(4));
     for (size, first_to_first, _) in &RTL[..6] {
         assert_eq!(
             single_frame::formula(&params, *size),
-            Time::from_ns(*first_to_first)
+            Span::from_ns(*first_to_first)
         );
     }
-    assert_eq!(single_frame::formula(&params, 1518), Time::from_ns(15_824));
+    assert_eq!(single_frame::formula(&params, 1518), Span::from_ns(15_824));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn four_ports_at_90_percent_have_the_latencies_of_the_rtl_simulation() {
     for (size, mean, greatest) in rtl {
         let streams = [0, 1, 2, 3].map(|port| {
             let ends = (port, (port + 1) % 4);
-            Stream::of_line(&params, ends, size, 0.9, Time::from_us(2_500))
+            Stream::of_line(&params, ends, size, 0.9, Span::from_us(2_500))
         });
         let outcome = Router::new(&params).unwrap().run(&streams).unwrap();
         assert_eq!(outcome.total().dropped(), 0);

@@ -2,7 +2,7 @@
 //! states change nothing.
 
 use proptest::prelude::*;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netfpga::error::Error;
 use trammel_netfpga::outcome::{FATES, Fate, Outcome};
 use trammel_netfpga::params::Params;
@@ -45,7 +45,7 @@ fn stream(most_frames: u64) -> impl Strategy<Value = Stream> {
     let rest = (0..most_frames, 0..50_000_u64, exceptions, burst);
     (ends, size, load, rest).prop_map(
         |(ends, size, load, (frames, start_ns, exceptions, burst))| {
-            let line = Stream::of_line(&Params::REFERENCE_1G, ends, size, load, Time::from_secs(1));
+            let line = Stream::of_line(&Params::REFERENCE_1G, ends, size, load, Span::from_secs(1));
             let line = line.starting(Time::from_ns(start_ns));
             let stream = Stream { frames, ..line }.in_bursts(burst);
             stream.with_exceptions(exceptions)
@@ -145,7 +145,7 @@ proptest! {
         let streams: Vec<_> = streams.into_iter().map(|stream| {
             let size = if alike { 64 } else { stream.frame_bytes };
             let ends = (stream.from, stream.to);
-            let line = Stream::of_line(&params, ends, size, load, Time::from_secs(1));
+            let line = Stream::of_line(&params, ends, size, load, Span::from_secs(1));
             Stream { start: stream.start, frames: stream.frames, burst: stream.burst, ..line }
                 .with_exceptions(stream.exceptions_per_million / 1_000_000 * 1_000_000)
         }).collect();
@@ -164,7 +164,7 @@ fn a_trial_is_cut_short_exactly() {
     let router = Router::new(&params).unwrap();
     let line = |ports: usize, size, load, ms| -> Vec<Stream> {
         let ends = (0..ports).map(|port| (port, (port + 1) % 4));
-        ends.map(|ends| Stream::of_line(&params, ends, size, load, Time::from_ms(ms)))
+        ends.map(|ends| Stream::of_line(&params, ends, size, load, Span::from_ms(ms)))
             .collect()
     };
     let later: Vec<_> = line(4, 128, 0.5, 300)
@@ -213,7 +213,7 @@ fn a_trial_is_cut_short_exactly() {
 fn streams_that_no_tester_can_send_are_refused() {
     let params = Params::REFERENCE_1G;
     let router = Router::new(&params).unwrap();
-    let right = Stream::of_line(&params, (0, 1), 64, 0.5, Time::from_ms(1));
+    let right = Stream::of_line(&params, (0, 1), 64, 0.5, Span::from_ms(1));
     let said = |stream: Stream| {
         router
             .run(&[right.clone(), stream])
@@ -234,7 +234,7 @@ fn streams_that_no_tester_can_send_are_refused() {
         "stream 1: frames of 63 bytes; the design takes 64 to 2048 with the FCS"
     );
     assert_eq!(
-        with(|stream| stream.gap = Time::from_ns(671)),
+        with(|stream| stream.gap = Span::from_ns(671)),
         "stream 1: a frame each 671 ns, but the line needs 672 ns for one; make the gap longer or the frames smaller"
     );
     assert_eq!(
@@ -254,14 +254,14 @@ fn streams_that_no_tester_can_send_are_refused() {
 #[test]
 fn bursts_come_at_line_rate_and_keep_the_average() {
     let params = Params::REFERENCE_1G;
-    let stream = Stream::of_line(&params, (0, 1), 64, 0.25, Time::from_secs(1)).in_bursts(16);
+    let stream = Stream::of_line(&params, (0, 1), 64, 0.25, Span::from_secs(1)).in_bursts(16);
     let router = Router::new(&params).unwrap();
     let outcome = router
         .run_recording(&[stream], &Recording::of_passages(33))
         .unwrap();
     let starts: Vec<_> = outcome.passages.iter().map(|one| one.start).collect();
     let gap = |n: usize| starts[n + 1] - starts[n];
-    let (least, average) = (Time::from_ns(672), Time::from_ns(4 * 672));
+    let (least, average) = (Span::from_ns(672), Span::from_ns(4 * 672));
     assert!((0..15).chain(16..31).all(|n| gap(n) == least));
     assert_eq!(starts[16] - starts[0], average * 16);
     assert_eq!(starts[32] - starts[16], average * 16);

@@ -1,7 +1,7 @@
 //! Throughput against what was seen of the original design's hardware description, and what follows
 //! from it.
 
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netfpga::outcome::{Fate, Outcome};
 use trammel_netfpga::params::{Params, preset};
 use trammel_netfpga::recording::Recording;
@@ -11,13 +11,13 @@ use trammel_netfpga::stream::Stream;
 const SIZES: [u64; 7] = [64, 128, 256, 512, 1024, 1280, 1518];
 
 /// Port i to port i + 1, on the first `ports` of them.
-fn one_to_one(params: &Params, ports: usize, size: u64, load: f64, duration: Time) -> Vec<Stream> {
+fn one_to_one(params: &Params, ports: usize, size: u64, load: f64, duration: Span) -> Vec<Stream> {
     let all = params.ports as usize;
     let stream = |port| Stream::of_line(params, (port, (port + 1) % all), size, load, duration);
     (0..ports).map(stream).collect()
 }
 
-fn run(params: &Params, ports: usize, size: u64, load: f64, duration: Time) -> Outcome {
+fn run(params: &Params, ports: usize, size: u64, load: f64, duration: Span) -> Outcome {
     let streams = one_to_one(params, ports, size, load, duration);
     Router::new(params).unwrap().run(&streams).unwrap()
 }
@@ -28,10 +28,10 @@ fn up_to_three_ports_only_the_extra_gap_byte_is_missing_to_line_rate() {
     for ports in 1..=3 {
         for size in SIZES {
             let most = (size + 20) as f64 / (size + 21) as f64;
-            let below = run(&params, ports, size, most - 1e-4, Time::from_secs(60));
+            let below = run(&params, ports, size, most - 1e-4, Span::from_secs(60));
             assert_eq!(below.total().dropped(), 0, "{ports} ports, {size}");
             // What is too much fills the queues first: their frames are forwarded too.
-            let above = run(&params, ports, size, 1.0, Time::from_secs(600)).total();
+            let above = run(&params, ports, size, 1.0, Span::from_secs(600)).total();
             let share = above.forwarded() as f64 / above.received as f64;
             assert!(
                 share >= most && share < most + 1e-3,
@@ -60,7 +60,7 @@ fn four_ports_saturate_the_memory() {
                 ports,
                 size,
                 load,
-                Time::from_secs(60),
+                Span::from_secs(60),
             );
             outcome.total().dropped()
         };
@@ -76,7 +76,7 @@ fn four_ports_at_line_rate_send_what_the_rtl_simulation_sent() {
     // Frame size, the share of the offered frames that leaves while queues still grow.
     for (size, rtl) in [(64, 0.95), (256, 0.89), (1518, 0.88)] {
         let params = Params::REFERENCE_1G;
-        let streams = one_to_one(&params, 4, size, 1.0, Time::from_us(2_500));
+        let streams = one_to_one(&params, 4, size, 1.0, Span::from_us(2_500));
         let router = Router::new(&params).unwrap();
         let outcome = router
             .run_recording(&streams, &Recording::of_passages(20_000))
@@ -96,7 +96,7 @@ fn four_ports_at_line_rate_send_what_the_rtl_simulation_sent() {
 #[test]
 fn small_frames_are_lost_at_receive_and_others_in_queues() {
     let at = |size, fate| {
-        let total = run(&Params::REFERENCE_1G, 4, size, 1.0, Time::from_secs(1)).total();
+        let total = run(&Params::REFERENCE_1G, 4, size, 1.0, Span::from_secs(1)).total();
         (total.of(fate), total.dropped())
     };
     let (at_receive, all) = at(64, Fate::DroppedAtReceive);
@@ -109,7 +109,7 @@ fn small_frames_are_lost_at_receive_and_others_in_queues() {
 fn an_ideal_memory_without_the_extra_gap_is_line_rate() {
     let params = preset("ideal-memory-1g").unwrap();
     for size in SIZES {
-        let outcome = run(&params, 4, size, 1.0, Time::from_secs(60));
+        let outcome = run(&params, 4, size, 1.0, Span::from_secs(60));
         assert_eq!(outcome.total().dropped(), 0, "{size}");
     }
     let with_gap = Params {
@@ -117,7 +117,7 @@ fn an_ideal_memory_without_the_extra_gap_is_line_rate() {
         ..Params::REFERENCE_1G
     };
     assert!(
-        run(&with_gap, 4, 64, 1.0, Time::from_secs(60))
+        run(&with_gap, 4, 64, 1.0, Span::from_secs(60))
             .total()
             .dropped()
             > 0
@@ -129,7 +129,7 @@ fn an_ideal_memory_without_the_extra_gap_is_line_rate() {
 fn ten_gigabit_is_other_numbers() {
     let params = preset("reference-10g").unwrap();
     for size in SIZES {
-        let total = run(&params, 4, size, 1.0, Time::from_ms(100)).total();
+        let total = run(&params, 4, size, 1.0, Span::from_ms(100)).total();
         let cycles_a_frame = (size + 20) * params.byte_ps() / 4 / params.clock_ps;
         let is_enough = cycles_a_frame >= params.words(size) + 4;
         assert_eq!(total.dropped() == 0, is_enough, "{size}");
@@ -151,8 +151,8 @@ fn short_trials_pass_where_long_ones_fail() {
             outcome.last_lost,
         )
     };
-    assert_eq!(lost(Time::from_ms(30)), (0, None, None));
-    let (dropped, first, last) = lost(Time::from_secs(60));
+    assert_eq!(lost(Span::from_ms(30)), (0, None, None));
+    let (dropped, first, last) = lost(Span::from_secs(60));
     assert!(dropped > 0);
     let first = first.unwrap().as_ms();
     assert!((35..=50).contains(&first), "{first} ms");
@@ -162,7 +162,7 @@ fn short_trials_pass_where_long_ones_fail() {
 #[test]
 fn two_ports_into_one_fill_its_queue_in_four_milliseconds() {
     let params = Params::REFERENCE_1G;
-    let into = |from| Stream::of_line(&params, (from, 2), 1518, 1.0, Time::from_ms(10));
+    let into = |from| Stream::of_line(&params, (from, 2), 1518, 1.0, Span::from_ms(10));
     let outcome = Router::new(&params)
         .unwrap()
         .run(&[into(0), into(1)])

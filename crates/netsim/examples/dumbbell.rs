@@ -15,7 +15,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 use trammel_core::entry::{Params, Value};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::{Dimension, Quantity, Rate};
 use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::ids::{FlowId, LinkId};
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
         }
     };
     let mut network = options.network();
-    network.run_until(options.duration);
+    network.run_until(Time::ZERO + options.duration);
     match options.report(&mut network) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -86,17 +86,17 @@ struct Options {
     flows: Vec<FlowOption>,
     rate: Rate,
     /// Smallest and largest.
-    rtt: (Time, Time),
+    rtt: (Span, Span),
     /// Limits in packets and in bytes.
     buffer: (u32, u64),
     burst_bytes: Option<u64>,
     loss: Option<(&'static loss::Entry, Params)>,
-    access: Option<(Rate, Time)>,
+    access: Option<(Rate, Span)>,
     overhead_bytes: u32,
-    duration: Time,
+    duration: Span,
     stack: Stack,
-    reader: Option<Time>,
-    trace: Option<Time>,
+    reader: Option<Span>,
+    trace: Option<Span>,
     seed: u64,
 }
 
@@ -120,7 +120,7 @@ impl Options {
                 Some((rate_of(rate)?, time_of(delay)?))
             }
         };
-        let least = access.map_or(Time::ZERO, |(_, delay)| delay * 4);
+        let least = access.map_or(Span::ZERO, |(_, delay)| delay * 4);
         if rtt.0 < least || rtt.1 < rtt.0 {
             return Err(format!(
                 "`rtt` is at least {least}, four access delays, and not falling"
@@ -205,7 +205,7 @@ impl Options {
     }
 
     /// By how much the round trip of flow `index` exceeds the smallest.
-    fn extra_delay(&self, index: usize) -> Time {
+    fn extra_delay(&self, index: usize) -> Span {
         let steps = self.flows.len().saturating_sub(1).max(1) as u64;
         (self.rtt.1 - self.rtt.0) / steps * index as u64
     }
@@ -230,7 +230,7 @@ impl Options {
             // A reader that the scheduler wakes is late by tens of microseconds.
             reader: self
                 .reader
-                .map(|interval| Reader::every(interval, Time::from_us(50))),
+                .map(|interval| Reader::every(interval, Span::from_us(50))),
             overhead_bytes: self.overhead_bytes,
             pace: self.trace.map_or(Pace::Off, Pace::Interval),
             seed: self.seed,
@@ -277,7 +277,8 @@ impl Options {
             acks += sender.acks_received;
             delivered_bytes += flow.bytes_delivered;
             write!(out, "flow={index} variant={}", option.variant.about.name)?;
-            let active_s = (self.duration.saturating_sub(option.start)).as_secs_f64();
+            let end = Time::ZERO + self.duration;
+            let active_s = end.saturating_since(option.start).as_secs_f64();
             let goodput_mbps = flow.bytes_delivered as f64 * 8e-6 / active_s;
             write!(
                 out,
@@ -367,7 +368,7 @@ fn flows_of(text: &str) -> Result<Vec<FlowOption>, String> {
             flows.push(FlowOption {
                 variant,
                 params: params.clone(),
-                start: time_of(start)?,
+                start: Time::ZERO + time_of(start)?,
             });
         }
     }
@@ -413,7 +414,7 @@ fn stack_of(text: &Texts) -> Result<Stack, String> {
 }
 
 /// The limits of the bottleneck's queue in packets and in bytes.
-fn buffer_of(text: &str, rate: Rate, rtt: Time) -> Result<(u32, u64), String> {
+fn buffer_of(text: &str, rate: Rate, rtt: Span) -> Result<(u32, u64), String> {
     let wanted = [Dimension::Bdp, Dimension::Packets, Dimension::Bytes];
     let quantity = Quantity::parse_as(text, &wanted).map_err(|error| error.to_string())?;
     Ok(match quantity.dimension {
@@ -448,11 +449,11 @@ fn rate_of(text: &str) -> Result<Rate, String> {
     Ok(Rate::from_bps(quantity(text, Dimension::Rate)? as u64))
 }
 
-fn time_of(text: &str) -> Result<Time, String> {
-    Ok(Time::from_secs_f64(quantity(text, Dimension::Time)?))
+fn time_of(text: &str) -> Result<Span, String> {
+    Ok(Span::from_secs_f64(quantity(text, Dimension::Time)?))
 }
 
-fn optional_time(text: &str, none: &str) -> Result<Option<Time>, String> {
+fn optional_time(text: &str, none: &str) -> Result<Option<Span>, String> {
     if text == none {
         Ok(None)
     } else {

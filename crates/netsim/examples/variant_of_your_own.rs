@@ -8,7 +8,7 @@
 //! variant.
 
 use trammel_core::entry::Params;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
 use trammel_netsim::ids::FlowId;
@@ -95,7 +95,7 @@ mod gaimd {
 fn share(seconds: u64) -> [u64; 2] {
     cc::register(&gaimd::ENTRY).expect("no built-in variant has its name");
     let mut network = Network::new();
-    let mut bottleneck = LinkSpec::wire("bottleneck", Time::from_ms(20));
+    let mut bottleneck = LinkSpec::wire("bottleneck", Span::from_ms(20));
     bottleneck.rate = Some(Rate::from_bps(100_000_000));
     bottleneck.queue = Queue::DropTail {
         packets: 400,
@@ -109,7 +109,7 @@ fn share(seconds: u64) -> [u64; 2] {
     let params = Params::resolve(&bernoulli.about, &given).expect("a probability is below one");
     bottleneck.loss = Some((bernoulli.build)(&params).expect("every probability makes a model"));
     let forward = vec![network.add_link(bottleneck)];
-    let backward = vec![network.add_link(LinkSpec::wire("return", Time::from_ms(20)))];
+    let backward = vec![network.add_link(LinkSpec::wire("return", Span::from_ms(20)))];
     for (seed, name) in [(1, "reno"), (2, "gaimd")] {
         let variant = cc::find(name).expect("it is built in or registered above");
         let params = Params::defaults(&variant.about);

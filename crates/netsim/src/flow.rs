@@ -5,7 +5,7 @@ use crate::trace::{Pace, Sample, Trace};
 use crate::workload::{Job, Template};
 use std::ops::{Index, IndexMut};
 use std::sync::LazyLock;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::{Rate, TxTime};
 use trammel_stats::histogram::Histogram;
 use trammel_tcp::cc::CongestionControl;
@@ -19,12 +19,12 @@ pub type MakeCc = Box<dyn Fn() -> Box<dyn CongestionControl> + Send>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader {
     /// How long it sleeps.
-    pub interval: Time,
+    pub interval: Span,
     /// How much later its timer may go off (`PR_SET_TIMERSLACK`).
-    pub slack: Time,
+    pub slack: Span,
     /// How long it takes from its timer to its read: drawn each time between a half and three
     /// halves of this.
-    pub wake: Time,
+    pub wake: Span,
     /// How fast it copies; none takes no time.
     pub copy: Option<Rate>,
 }
@@ -32,19 +32,19 @@ pub struct Reader {
 impl Reader {
     /// One that sleeps for `interval` with the `slack` of its timer, and wakes and reads in no
     /// time.
-    pub fn every(interval: Time, slack: Time) -> Reader {
+    pub fn every(interval: Span, slack: Span) -> Reader {
         Reader {
             interval,
             slack,
-            wake: Time::ZERO,
+            wake: Span::ZERO,
             copy: None,
         }
     }
 
     /// How long it takes to copy `bytes`.
-    pub(crate) fn copying(&self, bytes: u64) -> Time {
+    pub(crate) fn copying(&self, bytes: u64) -> Span {
         self.copy
-            .map_or(Time::ZERO, |rate| TxTime::new(rate).of(bytes))
+            .map_or(Span::ZERO, |rate| TxTime::new(rate).of(bytes))
     }
 }
 

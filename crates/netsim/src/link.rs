@@ -29,7 +29,7 @@ use served::Served;
 pub use spec::{LinkSpec, Queue};
 use std::collections::BinaryHeap;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::{Rate, TxTime};
 
 /// Bytes of a full packet.
@@ -57,7 +57,7 @@ enum Service {
 pub struct Link {
     /// Its name.
     pub name: String,
-    delay: Time,
+    delay: Span,
     rate: Option<Rate>,
     service: Service,
     is_foreseen: bool,
@@ -90,7 +90,7 @@ impl Link {
         let stream = |what: &str| Rng::new(spec.seed, &format!("link:{}:{what}", spec.name));
         let (queue_rng, loss_rng, delay_rng) = (stream("queue"), stream("loss"), stream("delay"));
         let tx = spec.rate.map(TxTime::new);
-        let most = tx.map_or(Time::ZERO, |tx| {
+        let most = tx.map_or(Span::ZERO, |tx| {
             tx.of(FULL_PACKET).min(spec.departure_jitter)
         });
         let late = DepartureJitter::new(most, stream("departures"));
@@ -165,7 +165,7 @@ impl Link {
     }
 
     /// Its propagation delay.
-    pub fn delay(&self) -> Time {
+    pub fn delay(&self) -> Span {
         self.delay
     }
 

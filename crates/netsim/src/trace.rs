@@ -3,7 +3,7 @@
 //! A trace that has grown to its bound drops every second sample and from then on keeps only every
 //! second of those to come; a long run thus has a coarser trace, never a missing end.
 
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_tcp::connection::Connection;
 
 /// Most samples that a trace keeps.
@@ -18,7 +18,7 @@ pub enum Pace {
     /// For every ACK that the sender receives.
     EveryAck,
     /// At an interval.
-    Interval(Time),
+    Interval(Span),
 }
 
 /// The sender at one instant.

@@ -22,7 +22,7 @@ use crate::ids::{LinkId, Table, WorkloadId};
 use crate::link::Link;
 use trammel_core::entry::Params;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::TxTime;
 use trammel_stats::arrivals::{Renewal, Spans};
 use trammel_stats::dist::{self, Distribution};
@@ -134,9 +134,9 @@ pub struct Completion {
     /// When it began: the connection was opened, or the request written.
     pub start: Time,
     /// Time from there to the delivery of its last byte.
-    pub time: Time,
+    pub time: Span,
     /// The time that it would have taken in an empty network without slow start.
-    pub ideal: Time,
+    pub ideal: Span,
     /// Payload bytes: of the flow, or of the response.
     pub bytes: u64,
 }
@@ -202,7 +202,7 @@ pub struct SizeBucket {
 #[derive(Clone, Copy, Debug)]
 struct Ideal {
     /// Of each direction: propagation delay and time per byte.
-    ways: [(Time, Option<TxTime>); 2],
+    ways: [(Span, Option<TxTime>); 2],
     /// Of each direction: payload and bytes that links count of a full segment.
     segments: [(u64, u64); 2],
 }
@@ -210,7 +210,7 @@ struct Ideal {
 impl Ideal {
     fn new(flow: &Template, links: &Table<LinkId, Link>) -> Ideal {
         let way = |route: &[LinkId]| {
-            let mut delay = Time::ZERO;
+            let mut delay = Span::ZERO;
             for link in route {
                 delay += links[*link].delay();
             }
@@ -228,14 +228,14 @@ impl Ideal {
     }
 
     /// Time for `bytes` of payload in direction `way`.
-    fn transfer(&self, way: usize, bytes: u64) -> Time {
+    fn transfer(&self, way: usize, bytes: u64) -> Span {
         let (delay, tx) = self.ways[way];
         let (payload, full) = self.segments[way];
         let wire = bytes + bytes.div_ceil(payload) * (full - payload);
-        delay + tx.map_or(Time::ZERO, |tx| tx.of(wire))
+        delay + tx.map_or(Span::ZERO, |tx| tx.of(wire))
     }
 
-    fn handshake(&self) -> Time {
+    fn handshake(&self) -> Span {
         self.ways[0].0 + self.ways[1].0
     }
 }
@@ -397,7 +397,7 @@ impl Workload {
     }
 
     /// How long a flow of `bytes` takes in an empty network without slow start.
-    pub fn ideal_of(&self, bytes: u64) -> Time {
+    pub fn ideal_of(&self, bytes: u64) -> Span {
         self.ideal.handshake() + self.ideal.transfer(0, bytes)
     }
 
@@ -422,7 +422,7 @@ impl Workload {
         let (start, stop, rng) = (self.spec.start, self.spec.stop, &mut self.rng);
         let opening = |_| {
             let whole = pause.draw(rng).as_ps();
-            start.saturating_add(Time::from_ps(rng.below(whole.max(1))))
+            start.saturating_add(Span::from_ps(rng.below(whole.max(1))))
         };
         (0..connections)
             .map(opening)
@@ -640,7 +640,7 @@ impl Workload {
                 };
                 client.write(mss);
                 Some(
-                    now.saturating_add(Time::from_secs_f64(mss as f64 / rate))
+                    now.saturating_add(Span::from_secs_f64(mss as f64 / rate))
                         .min(until),
                 )
             }

@@ -12,7 +12,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use trammel_core::entry::{Params, Value};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
 use trammel_netsim::ids::FlowId;
@@ -73,7 +73,7 @@ enum Losses {
 }
 
 const RATE: Rate = Rate::from_bps(100_000_000);
-const RTT: Time = Time::from_ms(20);
+const RTT: Span = Span::from_ms(20);
 /// RATE × RTT / 1500 bytes.
 const BDP_PACKETS: u32 = 166;
 /// More than is ever outstanding: while a lost retransmission waits for its timeout of ten round

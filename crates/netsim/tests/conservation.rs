@@ -12,7 +12,7 @@ mod common;
 use common::{Case, case};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netsim::ids::{FlowId, LinkId, WorkloadId};
 use trammel_tcp::connection::Failure;
 
@@ -52,7 +52,8 @@ fn check(seed: u64) {
     let mut case = case(seed);
     let parts = 8;
     for part in 1..=parts {
-        case.net.run_until(case.stop * part / parts);
+        case.net
+            .run_until(Time::ZERO + case.stop.since_start() * part / parts);
         assert_eq!(case.net.audit(), Ok(()));
         capacity_holds(&mut case);
         no_more_arrives_than_was_written(&mut case);
@@ -85,7 +86,7 @@ fn check(seed: u64) {
             // A large window repaired at one segment a round trip takes hours; but it must go on.
             is_over = false;
             let mut more = case.net.now();
-            more += Time::from_secs(600);
+            more += Span::from_secs(600);
             case.net.run_until(more);
             let after = case.net.flow(FlowId::new(index)).clone();
             assert!(

@@ -5,7 +5,7 @@
 //! µs more.
 
 use trammel_core::entry::Params;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::ids::FlowId;
@@ -18,7 +18,7 @@ use trammel_tcp::stack::Stack;
 /// Runs one flow of `variant` for `seconds`; returns the sender every 10 ms.
 fn run(variant: &str, seconds: u64) -> Vec<Sample> {
     let mut net = Network::new();
-    let one_way = Time::from_ns(25_000_450);
+    let one_way = Span::from_ns(25_000_450);
     let mut bottleneck = LinkSpec::wire("bottleneck", one_way);
     bottleneck.rate = Some(Rate::from_bps(100_000_000));
     bottleneck.burst_bytes = Some(3100);
@@ -42,9 +42,9 @@ fn run(variant: &str, seconds: u64) -> Vec<Sample> {
         bytes: None,
         forward: vec![forward],
         backward: vec![backward],
-        reader: Some(Reader::every(Time::from_ms(5), Time::from_us(50))),
+        reader: Some(Reader::every(Span::from_ms(5), Span::from_us(50))),
         overhead_bytes: 14,
-        pace: Pace::Interval(Time::from_ms(10)),
+        pace: Pace::Interval(Span::from_ms(10)),
         seed: 1,
     });
     net.run_until(Time::from_secs(seconds));

@@ -13,7 +13,7 @@ mod common;
 use common::{case, law};
 use trammel_core::entry::{Params, Value};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
 use trammel_netsim::ids::FlowId;
@@ -34,7 +34,7 @@ fn access(seed: u64) -> Seen {
     let mut rng = Rng::new(seed, "access");
     let mut net = Network::new();
     let mut wire = |net: &mut Network, name: &str, mbps: u64, packets: u32| {
-        let delay = Time::from_us(20 + rng.below(3000));
+        let delay = Span::from_us(20 + rng.below(3000));
         let mut spec = LinkSpec::wire(name, delay);
         spec.rate = Some(Rate::from_bps(mbps * 1_000_000 + rng.below(1_000_000)));
         spec.queue = Queue::DropTail {
@@ -42,7 +42,7 @@ fn access(seed: u64) -> Seen {
             bytes: u64::MAX,
         };
         spec.seed = seed;
-        spec.departure_jitter = Time::from_us(seed % 2);
+        spec.departure_jitter = Span::from_us(seed % 2);
         if name == "out 1" {
             let entry = loss::find("bernoulli").expect("built in");
             let given = [("probability".to_owned(), Value::Float(1e-3))];
@@ -121,7 +121,7 @@ fn seen(case: Seen, captured: bool) -> String {
         stop,
     } = case;
     let links: Vec<_> = net.links().collect();
-    net.trace_queues(stop / 101);
+    net.trace_queues(stop.since_start() / 101);
     if captured {
         net.capture(&links, Box::new(std::io::sink()));
     }

@@ -1,7 +1,7 @@
 //! Segmentation offload over a network: fewer ACKs, the same goodput, balanced books.
 
 use trammel_core::entry::{Params, Value};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
 use trammel_netsim::ids::FlowId;
@@ -30,7 +30,7 @@ fn bernoulli(probability: f64) -> Box<dyn LossModel> {
 }
 
 /// `variant` over a link of `mbps` and `rtt`, a queue of one bdp, for a thousand round trips.
-fn run(variant: &str, offload: bool, mbps: u64, rtt: Time, loss: Option<f64>) -> Came {
+fn run(variant: &str, offload: bool, mbps: u64, rtt: Span, loss: Option<f64>) -> Came {
     let mut net = Network::new();
     let mut bottleneck = LinkSpec::wire("bottleneck", rtt / 2);
     let rate = Rate::from_bps(mbps * 1_000_000);
@@ -65,7 +65,7 @@ fn run(variant: &str, offload: bool, mbps: u64, rtt: Time, loss: Option<f64>) ->
     });
     let end = rtt * 1000;
     for part in 1..=10 {
-        net.run_until(end * part / 10);
+        net.run_until(Time::ZERO + end * part / 10);
         assert_eq!(net.audit(), Ok(()));
     }
     let flow = net.flow(FlowId::new(0));
@@ -83,7 +83,7 @@ fn acks_are_thinned_by_what_comes_within_an_interrupt() {
     // A frame of 1514 bytes takes 121 µs at 100 Mbit/s, 12 µs at 1 Gbit/s and 1.2 µs at 10 Gbit/s;
     // what comes within 50 µs is merged, 64 KB or 45 segments at most, and two such are no longer
     // waited for.
-    let acks = |offload, mbps| run("reno", offload, mbps, Time::from_ms(2), None).acks;
+    let acks = |offload, mbps| run("reno", offload, mbps, Span::from_ms(2), None).acks;
     for mbps in [100, 1_000, 10_000] {
         let plain = acks(false, mbps);
         assert!((0.45..0.60).contains(&plain), "{mbps}: {plain}");
@@ -101,7 +101,7 @@ fn goodput_on_a_clean_path_is_that_without_offload_within_two_percent() {
     for variant in ["reno", "cubic", "bbr", "scalable"] {
         for (mbps, rtt_ms) in [(100, 20), (1_000, 5), (10_000, 1)] {
             let [plain, offload] =
-                [false, true].map(|on| run(variant, on, mbps, Time::from_ms(rtt_ms), None));
+                [false, true].map(|on| run(variant, on, mbps, Span::from_ms(rtt_ms), None));
             let ratio = offload.goodput / plain.goodput;
             assert!(
                 (ratio - 1.0).abs() < 0.02,
@@ -114,7 +114,7 @@ fn goodput_on_a_clean_path_is_that_without_offload_within_two_percent() {
 
 #[test]
 fn losses_inside_bursts_are_repaired_without_timeouts() {
-    let came = run("cubic", true, 1_000, Time::from_ms(5), Some(1e-3));
+    let came = run("cubic", true, 1_000, Span::from_ms(5), Some(1e-3));
     assert!(came.retransmissions > 20, "{came:?}");
     assert_eq!(came.timeouts, 0, "{came:?}");
 }

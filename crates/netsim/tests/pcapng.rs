@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use trammel_core::entry::Params;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::flow::FlowSpec;
 use trammel_netsim::ids::{FlowId, LinkId};
@@ -33,14 +33,14 @@ impl Write for Shared {
 /// A capture of a finite flow and a stream over a path whose queue holds `limit` packets.
 fn captured(limit: u32, ecn: bool) -> (Vec<u8>, Network) {
     let mut net = Network::new();
-    let mut bottleneck = LinkSpec::wire("bottleneck", Time::from_ms(10));
+    let mut bottleneck = LinkSpec::wire("bottleneck", Span::from_ms(10));
     bottleneck.rate = Some(Rate::from_bps(10_000_000));
     bottleneck.queue = Queue::DropTail {
         packets: limit,
         bytes: u64::MAX,
     };
     let there = net.add_link(bottleneck);
-    let back = net.add_link(LinkSpec::wire("return", Time::from_ms(10)));
+    let back = net.add_link(LinkSpec::wire("return", Span::from_ms(10)));
     let out = Shared::default();
     net.capture(&[there, back], Box::new(out.clone()));
     let cubic = cc::find("cubic").expect("built in");

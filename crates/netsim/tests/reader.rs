@@ -1,6 +1,6 @@
 //! An application that reads by the clock: when it wakes, and what that does to the ACKs.
 
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::ids::FlowId;
@@ -10,16 +10,16 @@ use trammel_netsim::trace::Pace;
 use trammel_tcp::cc;
 use trammel_tcp::stack::Stack;
 
-const INTERVAL: Time = Time::from_ms(5);
+const INTERVAL: Span = Span::from_ms(5);
 
 /// Reno over 10 Mbit/s and 20 ms for two seconds, with frames of 1.2 ms; returns the segments that
 /// an ACK answers on average.
 fn run(reader: Reader) -> f64 {
     let mut net = Network::new();
-    let mut bottleneck = LinkSpec::wire("bottleneck", Time::from_ms(10));
+    let mut bottleneck = LinkSpec::wire("bottleneck", Span::from_ms(10));
     bottleneck.rate = Some(Rate::from_bps(10_000_000));
     let forward = net.add_link(bottleneck);
-    let backward = net.add_link(LinkSpec::wire("return", Time::from_ms(10)));
+    let backward = net.add_link(LinkSpec::wire("return", Span::from_ms(10)));
     let reno = cc::find("reno").expect("built in");
     let params = trammel_core::entry::Params::defaults(&reno.about);
     let mut stack = Stack::linux_6();
@@ -51,13 +51,13 @@ fn run(reader: Reader) -> f64 {
 
 #[test]
 fn reads_run_on_without_a_trace_to_keep_the_clock_busy() {
-    let segments_per_ack = run(Reader::every(INTERVAL, Time::from_us(50)));
+    let segments_per_ack = run(Reader::every(INTERVAL, Span::from_us(50)));
     assert!((1.5..5.0).contains(&segments_per_ack), "{segments_per_ack}");
 }
 
 #[test]
 fn a_slow_copy_delays_the_next_read() {
-    let quick = Reader::every(INTERVAL, Time::ZERO);
+    let quick = Reader::every(INTERVAL, Span::ZERO);
     let slow = Reader {
         copy: Some(Rate::from_bps(20_000_000)),
         ..quick

@@ -6,7 +6,7 @@
 //! time. Anything else skips the script.
 
 use crate::sysctl;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_tcp::stack::{LINUX_RMEM_MAX, Stack};
 
 /// How deep files of commands may name each other.
@@ -36,7 +36,7 @@ impl Default for Settings {
                 receive_buffer: 131_072,
                 max_receive_buffer: 6_291_456,
                 rmem_max: LINUX_RMEM_MAX,
-                min_rto: Time::from_ms(200),
+                min_rto: Span::from_ms(200),
                 ..Stack::linux_6()
             },
             congestion_control: "cubic",

@@ -19,7 +19,7 @@ use std::net::{SocketAddrV4, TcpListener, TcpStream};
 use std::process::ExitCode;
 use tap::KERNEL;
 use trammel_core::entry::Params;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::{Dimension, Quantity};
 use trammel_io::clock::thread_cpu_ns;
 use trammel_peer::drive::Turn;
@@ -92,10 +92,10 @@ impl Texts {
         }
     }
 
-    fn time(&self, name: &str) -> Result<Time, String> {
+    fn time(&self, name: &str) -> Result<Span, String> {
         const DAY_S: f64 = 86_400.0;
         self.number(name, Dimension::Time, DAY_S)
-            .map(Time::from_secs_f64)
+            .map(Span::from_secs_f64)
     }
 }
 
@@ -154,7 +154,7 @@ fn transfer(texts: &Texts) -> Result<(), Box<dyn Error>> {
     stack.ecn = marking > 0.0;
 
     let inward = Rates {
-        reordering: f64::from(u8::from(delay > Time::ZERO)),
+        reordering: f64::from(u8::from(delay > Span::ZERO)),
         hold: delay,
         ..Rates::default()
     };
@@ -198,7 +198,7 @@ fn transfer(texts: &Texts) -> Result<(), Box<dyn Error>> {
     }
     let (ours, hosts) = (connection.counters(), wire.driver.host.counters());
     let segments = hosts.segments_sent + hosts.segments_received;
-    let lasted = end.saturating_sub(start).as_secs_f64();
+    let lasted = end.saturating_since(start).as_secs_f64();
     println!("variant           {}", entry.about.name);
     println!("bytes             {bytes}");
     println!("time              {lasted:.3} s");

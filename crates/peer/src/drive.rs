@@ -8,7 +8,7 @@ use crate::codec::LARGEST_FRAME;
 use crate::faults::Faults;
 use crate::host::Host;
 use std::io;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::batch::Packets;
 use trammel_packet::device::Device;
 use trammel_packet::pool::Pool;
@@ -17,7 +17,7 @@ use trammel_packet::pool::Pool;
 /// keeps.
 const SLOTS: usize = 256;
 /// When a device that had no room is tried again.
-const RETRY: Time = Time::from_us(100);
+const RETRY: Span = Span::from_us(100);
 
 /// The time, and waiting for it.
 pub trait Clock {

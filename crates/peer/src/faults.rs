@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::headers::checksum::update_u16;
 use trammel_packet::headers::ether::{Ether, ethertype};
 use trammel_packet::headers::ipv4::{Ipv4, ecn};
@@ -26,7 +26,7 @@ pub struct Rates {
     /// A frame of an ECN-capable transport is marked Congestion Experienced (RFC 3168 §5).
     pub marking: f64,
     /// How long a frame is held back.
-    pub hold: Time,
+    pub hold: Span,
 }
 
 /// How many frames met which fault.
@@ -66,7 +66,7 @@ pub struct Faults {
     duplication: Fault,
     reordering: Fault,
     marking: Fault,
-    hold: Time,
+    hold: Span,
     /// Frames that are held back, and until when.
     held: VecDeque<(Time, Vec<u8>)>,
     counters: Counters,

@@ -4,12 +4,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::headers::arp::{self, Arp};
 use trammel_packet::headers::ether::{BROADCAST, Ether, ethertype};
 
 /// Between two questions for one address (RFC 1122 §2.3.2.1: at most one a second).
-const ASK_AGAIN: Time = Time::from_secs(1);
+const ASK_AGAIN: Span = Span::from_secs(1);
 /// Bytes of a frame with a packet of ARP; drivers pad it.
 pub const FRAME_BYTES: usize = Ether::LEN + Arp::LEN;
 

@@ -7,7 +7,7 @@ mod common;
 
 use common::{MIB, Opener, Transfer};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_peer::faults::Rates;
 use trammel_tcp::cc;
 use trammel_tcp::stack::{AckPolicy, Stack};
@@ -30,7 +30,7 @@ impl Draw {
             duplication: self.of(&[0.0, 0.01, 0.1]),
             reordering: self.of(&[0.0, 0.01, 0.1, 1.0]),
             marking: self.of(&[0.0, 0.01, 0.1]),
-            hold: Time::from_us(self.of(&[50, 500, 3_000])),
+            hold: Span::from_us(self.of(&[50, 500, 3_000])),
         }
     }
 
@@ -51,11 +51,11 @@ impl Draw {
             ack_policy: self.of(&[
                 AckPolicy::Linux,
                 AckPolicy::EverySegment,
-                AckPolicy::Delayed(Time::from_ms(20)),
-                AckPolicy::Stretched(8, Time::from_ms(10)),
+                AckPolicy::Delayed(Span::from_ms(20)),
+                AckPolicy::Stretched(8, Span::from_ms(10)),
             ]),
             // Timeouts of a second would make the test one of patience.
-            min_rto: base.min_rto.min(Time::from_ms(200)),
+            min_rto: base.min_rto.min(Span::from_ms(200)),
             ..base
         }
     }
@@ -84,7 +84,7 @@ impl Draw {
             cc: self.of(&cc::all()).about.name,
             rates: [self.rates(), self.rates()],
             mtu_bytes: self.of(&[1500, 1500, 576]),
-            reads_every: self.of(&[None, None, Some(5), Some(50)]).map(Time::from_ms),
+            reads_every: self.of(&[None, None, Some(5), Some(50)]).map(Span::from_ms),
             stack,
             seed,
             sysctls,

@@ -7,7 +7,7 @@ use common::{Opener, PATIENCE, PORT, TIMEOUT, listener, maker, or_skip};
 use std::io::{ErrorKind, Read};
 use std::net::{Shutdown, SocketAddrV4, TcpStream};
 use std::sync::mpsc;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::tcp;
 use trammel_peer::drive::Turn;
 use trammel_peer::faults::Rates;
@@ -52,7 +52,7 @@ fn open(opener: Opener, rates: Rates) -> Option<(Wire, FlowId, TcpStream)> {
         stream = stream.take().or_else(|| socket.try_recv().ok());
         match stream {
             Some(_) => Turn::Done,
-            None => Turn::Until(now + Time::from_ms(1)),
+            None => Turn::Until(now + Span::from_ms(1)),
         }
     });
     assert!(is_open.expect("the TAP is there"));
@@ -134,7 +134,7 @@ fn the_kernel_closes_first() {
 #[test]
 fn both_close_at_once() {
     // A tenth of a second each way: the kernel's FIN is on its way when ours leaves.
-    let hold = Time::from_ms(100);
+    let hold = Span::from_ms(100);
     let slow = Rates {
         reordering: 1.0,
         hold,

@@ -4,13 +4,13 @@
 mod common;
 
 use common::{MIB, Opener, Transfer, lossy};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_peer::faults::Rates;
 use trammel_tcp::cc;
 use trammel_tcp::stack::Stack;
 
 /// All frames are held back alike: a delay, without reordering.
-fn delay(hold: Time) -> Rates {
+fn delay(hold: Span) -> Rates {
     Rates {
         reordering: 1.0,
         hold,
@@ -25,7 +25,7 @@ fn every_variant_completes_a_lossy_transfer() {
         let transfer = Transfer {
             to_kernel: MIB,
             cc: entry.about.name,
-            rates: [delay(Time::from_ms(3)), lossy()],
+            rates: [delay(Span::from_ms(3)), lossy()],
             seed: 100 + number as u64,
             // The variants that need ECN have it.
             sysctls: vec![("tcp_ecn", "1")],

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::{Arc, Mutex};
 use trammel_core::entry::Params;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::batch::Packets;
 use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
@@ -82,7 +82,7 @@ impl Clock for VirtualClock {
 
     fn wait(&mut self, _: Option<i32>, until: Time) -> io::Result<()> {
         let mut beyond = self.0.lock().expect("nobody panicked");
-        let answer = beyond.now + Time::from_ms(1);
+        let answer = beyond.now + Span::from_ms(1);
         beyond.now = until.min(answer).max(beyond.now);
         Ok(())
     }
@@ -170,7 +170,7 @@ fn two_hosts_exchange_streams_over_a_bad_wire_and_the_same_again() {
         loss: 0.05,
         duplication: 0.05,
         reordering: 0.05,
-        hold: Time::from_ms(3),
+        hold: Span::from_ms(3),
         ..Rates::default()
     };
     for seed in 1..20 {

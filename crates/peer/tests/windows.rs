@@ -6,7 +6,7 @@ use common::tap::{self, OURS};
 use common::{MIB, PATIENCE, PORT, TIMEOUT, listener, maker, or_skip, read_pattern, write_pattern};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::tcp;
 use trammel_peer::drive::Turn;
 use trammel_peer::faults::Rates;
@@ -94,7 +94,7 @@ fn the_kernel_probes_a_window_that_we_have_closed() {
             connection.set_auto_read(false);
             // Longer than the kernel waits before its first probe.
             if now >= next {
-                next = now + Time::from_ms(300);
+                next = now + Span::from_ms(300);
                 read += u64::from(connection.read(now, 300_000));
             }
             match connection.state() {

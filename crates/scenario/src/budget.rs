@@ -9,7 +9,7 @@ use super::path::Line;
 use super::plugin::Random;
 use super::topology::Topology;
 use super::workload::{Workload, WorkloadKind};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::trace::MAX_SAMPLES;
 
@@ -85,8 +85,8 @@ fn about(count: f64) -> String {
 }
 
 fn active(scenario: &Scenario, start: Time, stop: Option<Time>) -> f64 {
-    let stop = stop.unwrap_or(scenario.duration).min(scenario.duration);
-    stop.saturating_sub(start).as_secs_f64()
+    let stop = stop.unwrap_or(scenario.end()).min(scenario.end());
+    stop.saturating_since(start).as_secs_f64()
 }
 
 /// The mean of a law, where it is known and finite.
@@ -171,7 +171,7 @@ fn samples(scenario: &Scenario, all: &mut Vec<Fault>) {
 }
 
 /// Every line with its place and the round trip whose packets it may hold.
-fn lines(scenario: &Scenario) -> Vec<(String, &Line, Time)> {
+fn lines(scenario: &Scenario) -> Vec<(String, &Line, Span)> {
     match &scenario.topology {
         Topology::Path(path) => {
             let flows = scenario.flows.iter().filter_map(|flow| flow.rtt);
@@ -198,7 +198,7 @@ fn packets(line: &Line, seconds: f64) -> f64 {
     fastest(line).as_bps() as f64 * seconds / 8.0 / bytes
 }
 
-fn on_line(scenario: &Scenario, place: &str, line: &Line, rtt: Time, all: &mut Vec<Fault>) {
+fn on_line(scenario: &Scenario, place: &str, line: &Line, rtt: Span, all: &mut Vec<Fault>) {
     let end = scenario.duration.as_secs_f64();
     let packets = |seconds: f64| packets(line, seconds);
     let carried = packets(end);

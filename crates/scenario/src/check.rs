@@ -10,7 +10,7 @@ use super::path::{Line, Path};
 use super::topology::{Graph, Topology};
 use super::workload::{Arrivals, WorkloadKind};
 use std::collections::BTreeSet;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::nearest;
 use trammel_netsim::network::MAX_HOPS;
 
@@ -83,7 +83,7 @@ pub(super) fn faults(scenario: &Scenario) -> Vec<Fault> {
             help,
         );
     }
-    if scenario.warmup >= scenario.duration {
+    if scenario.warmup >= scenario.end() {
         let why = format!("the run ends at {}", scenario.duration);
         all.add(
             "warmup",
@@ -110,7 +110,7 @@ pub(super) fn faults(scenario: &Scenario) -> Vec<Fault> {
 }
 
 fn times(scenario: &Scenario, all: &mut Faults) {
-    let end = scenario.duration;
+    let end = scenario.end();
     let mut one = |place: String, start: Option<Time>, stop: Option<Time>| {
         if let Some(start) = start.filter(|start| *start >= end) {
             let what = format!("it would start at {start}, after the end of the run");
@@ -269,8 +269,8 @@ fn on_path(scenario: &Scenario, path: &Path, all: &mut Faults) {
             "keep one of them",
         );
     }
-    let access = path.access.map_or(Time::ZERO, |access| access.delay * 4);
-    let too_short = |rtt: Time| rtt < access;
+    let access = path.access.map_or(Span::ZERO, |access| access.delay * 4);
+    let too_short = |rtt: Span| rtt < access;
     if too_short(path.rtt) {
         let what = format!("the access links alone take {access} of a round trip");
         let why = format!("`rtt` is {} and holds their four crossings", path.rtt);
@@ -434,7 +434,7 @@ fn on_line(place: &str, line: &Line, all: &mut Faults) {
                     help,
                 );
             }
-            Some(last) if period <= last => {
+            Some(last) if period <= last.since_start() => {
                 let why = format!("the last change is at {last}");
                 all.add(
                     place,

@@ -2,7 +2,7 @@
 //!
 //! All faults of a file are collected and rendered at once, each with its source line underlined.
 
-use super::tree::Span;
+use super::tree::Extent;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::fmt;
 
@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Where it is.
-    pub span: Span,
+    pub span: Extent,
     /// What is wrong.
     pub what: String,
     /// Why, in a few words that stand beside the underlined text.
@@ -92,7 +92,7 @@ impl Problems {
 }
 
 /// `span` cut to the text and to its first line: a header or value of many lines is underlined once.
-fn within(text: &str, span: &Span) -> Span {
+fn within(text: &str, span: &Extent) -> Extent {
     let start = span.start.min(text.len());
     let end = span.end.clamp(start, text.len());
     let line_end = text[start..end].find('\n').map_or(end, |n| start + n);

@@ -4,7 +4,7 @@ use super::diagnose::Problem;
 use super::keys_kind::Section;
 use super::model::Engine;
 use super::reading::{Reading, Refusals};
-use super::tree::{Entry, Span};
+use super::tree::{Entry, Extent};
 use std::cell::RefCell;
 use trammel_core::units::{Dimension, nearest};
 
@@ -41,7 +41,7 @@ impl<'a> Context<'a> {
     /// Notes a fault.
     pub(super) fn fault(
         &self,
-        span: &Span,
+        span: &Extent,
         what: impl Into<String>,
         why: impl Into<String>,
         help: impl Into<String>,

@@ -3,7 +3,7 @@
 use super::plugin::Plugin;
 use crate::registry::Family;
 use trammel_core::entry::{Kind, Params, Value};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_tcp::cc;
 
 /// The TCP around a congestion control.
@@ -62,7 +62,7 @@ pub struct Flow {
     /// When it stops to send; without it, at the end of the run.
     pub stop: Option<Time>,
     /// How long it sends, in place of `stop`.
-    pub duration: Option<Time>,
+    pub duration: Option<Span>,
     /// What it has to send; without it, there is no end.
     pub bytes: Option<u64>,
     /// Sending host, in a network.
@@ -70,7 +70,7 @@ pub struct Flow {
     /// Receiving host, in a network.
     pub to: Option<String>,
     /// Its own unloaded round trip.
-    pub rtt: Option<Time>,
+    pub rtt: Option<Span>,
     /// The TCP around the congestion control.
     pub stack: Stack,
     /// Selective acknowledgements.
@@ -84,13 +84,13 @@ pub struct Flow {
     /// Receive buffer in bytes, as an application sets it.
     pub receive_buffer: Option<u64>,
     /// Interval at which the receiving application reads; without it, at once.
-    pub reader: Option<Time>,
+    pub reader: Option<Span>,
     /// When the receiver acknowledges.
     pub delayed_ack: DelayedAck,
     /// First congestion window in segments; without it, the stack's.
     pub initial_window: Option<u32>,
     /// Least retransmission timeout; without it, the stack's.
-    pub min_rto: Option<Time>,
+    pub min_rto: Option<Span>,
     /// Largest congestion window in segments.
     pub cwnd_clamp: Option<u32>,
     /// The timestamp option; without it, as the stack does.
@@ -205,7 +205,7 @@ impl Flow {
         self
     }
     /// Sets its own unloaded round trip.
-    pub fn rtt(mut self, rtt: Time) -> Flow {
+    pub fn rtt(mut self, rtt: Span) -> Flow {
         self.rtt = Some(rtt);
         self
     }

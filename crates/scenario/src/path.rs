@@ -2,14 +2,14 @@
 
 use super::plugin::Plugin;
 use trammel_core::entry::Value;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_queues::aqm;
 
 /// How late packets leave a queue of fewer packets than that where nothing else is said: there each packet meets another, and in step to the picosecond
 /// always with the same result.
 const SHORT_QUEUE_PKTS: u32 = 3;
-const SHORT_QUEUE_LATE: Time = Time::from_us(1);
+const SHORT_QUEUE_LATE: Span = Span::from_us(1);
 
 /// What `[path]` and `[[link]]` have in common: how one line treats packets.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Line {
     /// Depth of a token bucket in bytes; without it, packets take their time on the wire.
     pub burst: Option<u64>,
     /// How late packets leave the queue at most: what processing and timers add. Without it, nothing, but before a queue in which each packet meets another.
-    pub processing: Option<Time>,
+    pub processing: Option<Span>,
     /// Losses that no queue causes.
     pub loss: Option<Loss>,
     /// Extra delay of each packet.
@@ -37,7 +37,7 @@ pub struct Line {
     /// Changes of the rate, in the order of time.
     pub schedule: Vec<Change>,
     /// The schedule starts anew after this time.
-    pub schedule_period: Option<Time>,
+    pub schedule_period: Option<Span>,
     /// Delivery opportunities in place of a rate.
     pub trace: Option<Trace>,
 }
@@ -49,12 +49,12 @@ impl Line {
     }
 
     /// How late packets leave a queue of `limit_packets` packets at most.
-    pub fn late(&self, limit_packets: u32) -> Time {
+    pub fn late(&self, limit_packets: u32) -> Span {
         self.processing
             .unwrap_or(if limit_packets < SHORT_QUEUE_PKTS {
                 SHORT_QUEUE_LATE
             } else {
-                Time::ZERO
+                Span::ZERO
             })
     }
 
@@ -78,13 +78,13 @@ impl Line {
     }
 
     /// Packets that `rtt` times the rate holds: rate × rtt / 8 / MTU, rounded down, at least one.
-    pub fn bdp_packets(&self, rtt: Time) -> f64 {
+    pub fn bdp_packets(&self, rtt: Span) -> f64 {
         let bits = self.rate.as_bps() as f64 * rtt.as_secs_f64();
         (bits / 8.0 / f64::from(self.mtu)).floor().max(1.0)
     }
 
     /// The limit of the queue in packets, for a path whose unloaded round trip is `rtt`.
-    pub fn queue_packets(&self, rtt: Time) -> u32 {
+    pub fn queue_packets(&self, rtt: Span) -> u32 {
         match self.queue.limit {
             Limit::Packets(n) => n,
             Limit::Bytes(n) => (n / u64::from(self.mtu)).max(1) as u32,
@@ -103,7 +103,7 @@ pub struct Path {
     /// How the bottleneck treats packets.
     pub line: Line,
     /// Unloaded round trip of the whole path.
-    pub rtt: Time,
+    pub rtt: Span,
     /// A link of its own for every host.
     pub access: Option<Access>,
     /// The bottleneck is a wireless cell.
@@ -193,7 +193,7 @@ pub enum Direction {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Jitter {
     /// Uniform from zero to this.
-    Uniform(Time),
+    Uniform(Span),
     /// Seconds drawn from a distribution.
     Drawn(Plugin),
 }
@@ -204,7 +204,7 @@ pub struct Reorder {
     /// Fraction of packets held back.
     pub probability: f64,
     /// For how long.
-    pub delay: Time,
+    pub delay: Span,
 }
 
 /// One change of a line's rate.
@@ -271,7 +271,7 @@ pub struct Access {
     /// Rate of each.
     pub rate: Rate,
     /// One-way delay of each.
-    pub delay: Time,
+    pub delay: Span,
 }
 
 impl Access {
@@ -319,9 +319,9 @@ mod tests {
     fn a_queue_of_one_bdp_is_rounded_down_and_never_empty() {
         let line = Line::new(Rate::from_bps(1_000_000_000));
         // 1 Gbit/s × 10 ms / 8 / 1500 B = 833.3
-        assert_eq!(line.queue_packets(Time::from_ms(10)), 833);
+        assert_eq!(line.queue_packets(Span::from_ms(10)), 833);
         let slow = Line::new(Rate::from_bps(64_000));
-        assert_eq!(slow.queue_packets(Time::from_ms(10)), 1);
+        assert_eq!(slow.queue_packets(Span::from_ms(10)), 1);
     }
 
     #[test]

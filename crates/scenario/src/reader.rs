@@ -4,8 +4,8 @@
 
 use super::faults::{Context, explained, range, unknown_key};
 use super::keys_kind::{Fallback, Kind, Section};
-use super::tree::{Entry, Node, Span, Table, Value};
-use trammel_core::time::Time;
+use super::tree::{Entry, Extent, Node, Table, Value};
+use trammel_core::time::{Span, Time};
 use trammel_core::units::{Dimension, Quantity, Rate, nearest};
 
 /// A table being read.
@@ -15,7 +15,7 @@ pub(super) struct Reader<'a> {
     pub(super) section: &'static Section,
     pub(super) table: &'a Table,
     /// Where a missing key is missed.
-    pub(super) span: Span,
+    pub(super) span: Extent,
 }
 
 static EMPTY: Table = Table(Vec::new());
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The numbers `name`, in base units, each with its place; none where it is not given and has no default.
-    pub(super) fn numbers(&self, name: &str) -> Vec<(f64, Span)> {
+    pub(super) fn numbers(&self, name: &str) -> Vec<(f64, Extent)> {
         let key = self.section.key(name);
         let Kind::Numbers(_, dimension, low, high) = key.kind else {
             unreachable!("`{name}` is listed as another kind")
@@ -352,9 +352,14 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// The time `name`.
-    pub(super) fn time(&self, name: &str) -> Option<Time> {
+    /// The instant `name`.
+    pub(super) fn instant(&self, name: &str) -> Option<Time> {
         self.number(name).map(Time::from_secs_f64)
+    }
+
+    /// The span `name`.
+    pub(super) fn span(&self, name: &str) -> Option<Span> {
+        self.number(name).map(Span::from_secs_f64)
     }
 
     /// The rate `name`.

@@ -4,7 +4,7 @@ use super::faults::Context;
 use super::keys::{MATRIX, PAIRS};
 use super::reader::Reader;
 use super::sweep_edit::is_sweepable;
-use super::tree::{Entry, Node, Span, Table, Value};
+use super::tree::{Entry, Extent, Node, Table, Value};
 use trammel_core::units::Dimension;
 
 /// Values that vary together, one row a step; all rows set the same keys.
@@ -19,7 +19,7 @@ pub(super) struct Axis {
 pub(super) struct Column {
     pub(super) key: String,
     pub(super) name: String,
-    pub(super) span: Span,
+    pub(super) span: Extent,
     pub(super) unit: Option<(Dimension, &'static str)>,
 }
 
@@ -96,7 +96,7 @@ fn zipped(cx: &Context<'_>, group: &Node) -> Option<Axis> {
     (!axis.columns.is_empty()).then_some(axis)
 }
 
-fn column(key: &str, span: &Span) -> Column {
+fn column(key: &str, span: &Extent) -> Column {
     Column {
         key: key.to_owned(),
         name: String::new(),
@@ -106,7 +106,7 @@ fn column(key: &str, span: &Span) -> Column {
 }
 
 /// Whether a scenario has the key `key`; notes it if not.
-fn checked(cx: &Context<'_>, key: &str, span: &Span) -> bool {
+fn checked(cx: &Context<'_>, key: &str, span: &Extent) -> bool {
     let outcome = is_sweepable(cx.root, key);
     let is_known = outcome.is_ok();
     if let Err(help) = outcome {
@@ -121,8 +121,8 @@ fn checked(cx: &Context<'_>, key: &str, span: &Span) -> bool {
 }
 
 /// Dotted keys in quotes and nested tables mean the same.
-fn flat(entries: Vec<&Entry>) -> Vec<(String, &Span, &Node)> {
-    fn walk<'a>(at: &str, entry: &'a Entry, all: &mut Vec<(String, &'a Span, &'a Node)>) {
+fn flat(entries: Vec<&Entry>) -> Vec<(String, &Extent, &Node)> {
+    fn walk<'a>(at: &str, entry: &'a Entry, all: &mut Vec<(String, &'a Extent, &'a Node)>) {
         let key = if at.is_empty() {
             entry.key.clone()
         } else {

@@ -3,7 +3,7 @@
 //! A part after `flow`, `link`, … is an index, the `name` of a table, or `*` for all of them.
 
 use super::keys_kind::{Kind, Section};
-use super::tree::{Node, Span, Table, Value};
+use super::tree::{Extent, Node, Table, Value};
 use trammel_core::units::nearest;
 
 /// Keys that say what a sweep is, and so cannot be part of one.
@@ -116,7 +116,7 @@ fn set_in(node: &mut Node, parts: &[&str], value: &Node) -> Result<(), String> {
     }
 }
 
-fn empty(span: &Span) -> Node {
+fn empty(span: &Extent) -> Node {
     Node {
         span: span.clone(),
         value: Value::Table(Table::default()),

@@ -3,7 +3,7 @@
 use super::path::{Line, Path};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 
 /// Where flows run.
@@ -46,14 +46,14 @@ pub struct Link {
     /// The host at the other end; data direction is towards it.
     pub to: String,
     /// One-way delay.
-    pub delay: Time,
+    pub delay: Span,
     /// How it treats packets.
     pub line: Line,
 }
 
 impl Link {
     /// A link called `from-to`.
-    pub fn new(from: &str, to: &str, delay: Time, line: Line) -> Link {
+    pub fn new(from: &str, to: &str, delay: Span, line: Line) -> Link {
         Link {
             name: format!("{from}-{to}"),
             from: from.to_owned(),
@@ -119,11 +119,9 @@ impl Graph {
     }
 
     /// Unloaded round trip over a route there and back, propagation only.
-    pub fn rtt(&self, route: &[Step]) -> Time {
-        let one_way = route.iter().fold(Time::ZERO, |sum, step| {
-            sum.saturating_add(self.links[step.link].delay)
-        });
-        one_way.saturating_add(one_way)
+    pub fn rtt(&self, route: &[Step]) -> Span {
+        let delays = route.iter().map(|step| self.links[step.link].delay);
+        delays.sum::<Span>() * 2
     }
 
     /// `hops` bottlenecks in a row, each as `path` says with its share of the round trip. `long-source`
@@ -131,7 +129,7 @@ impl Graph {
     pub fn parking_lot(path: &Path, hops: usize) -> Graph {
         let mut graph = Graph::default();
         // The round trip of the long flow holds its access links' four crossings too.
-        let access = path.access.map_or(Time::ZERO, |access| access.delay * 4);
+        let access = path.access.map_or(Span::ZERO, |access| access.delay * 4);
         let delay = path.rtt.saturating_sub(access) / (2 * hops as u64);
         for n in 0..=hops {
             graph.hosts.push(format!("router-{n}"));
@@ -158,7 +156,7 @@ impl Graph {
             links: Vec::new(),
         };
         // The round trip holds the access links' four crossings too.
-        let access = path.access.map_or(Time::ZERO, |access| access.delay * 4);
+        let access = path.access.map_or(Span::ZERO, |access| access.delay * 4);
         let delay = path.rtt.saturating_sub(access) / 2;
         let mut link = Link::new("left", "right", delay, path.line.clone());
         "bottleneck".clone_into(&mut link.name);
@@ -177,7 +175,7 @@ impl Graph {
             Some(access) => (access.rate, access.delay),
             None => (
                 Rate::from_bps(path.line.rate.as_bps() * TEN_TIMES),
-                Time::ZERO,
+                Span::ZERO,
             ),
         };
         let mut line = Line::new(rate);
@@ -199,11 +197,12 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trammel_core::Span;
 
     fn path() -> Path {
         Path {
             line: Line::new(Rate::from_bps(10_000_000)),
-            rtt: Time::from_ms(60),
+            rtt: Span::from_ms(60),
             access: None,
             wifi: None,
         }
@@ -215,15 +214,15 @@ mod tests {
         let graph = Graph {
             hosts: ["a", "b", "c"].map(String::from).to_vec(),
             links: vec![
-                Link::new("a", "c", Time::from_ms(10), line()),
-                Link::new("a", "b", Time::from_ms(3), line()),
-                Link::new("c", "b", Time::from_ms(3), line()),
+                Link::new("a", "c", Span::from_ms(10), line()),
+                Link::new("a", "b", Span::from_ms(3), line()),
+                Link::new("c", "b", Span::from_ms(3), line()),
             ],
         };
         let route = graph.route("a", "c").unwrap();
         let steps: Vec<_> = route.iter().map(|s| (s.link, s.forward)).collect();
         assert_eq!(steps, [(1, true), (2, false)]);
-        assert_eq!(graph.rtt(&route), Time::from_ms(12));
+        assert_eq!(graph.rtt(&route), Span::from_ms(12));
         assert_eq!(graph.route("a", "a"), Some(vec![]));
         assert_eq!(graph.route("a", "x"), None);
     }
@@ -232,9 +231,9 @@ mod tests {
     fn a_parking_lot_keeps_the_round_trip_of_the_long_flow() {
         let graph = Graph::parking_lot(&path(), 3);
         let long = graph.route("long-source", "long-sink").unwrap();
-        assert_eq!((long.len(), graph.rtt(&long)), (5, Time::from_ms(60)));
+        assert_eq!((long.len(), graph.rtt(&long)), (5, Span::from_ms(60)));
         let short = graph.route("source-2", "sink-2").unwrap();
-        assert_eq!(graph.rtt(&short), Time::from_ms(20));
+        assert_eq!(graph.rtt(&short), Span::from_ms(20));
     }
 
     #[test]
@@ -242,13 +241,13 @@ mod tests {
         let mut path = path();
         path.access = Some(crate::path::Access {
             rate: Rate::from_bps(100_000_000),
-            delay: Time::from_ms(5),
+            delay: Span::from_ms(5),
         });
         let graph = Graph::dumbbell(&path, 2);
         let route = graph.route("source-2", "sink-2").unwrap();
-        assert_eq!(graph.rtt(&route), Time::from_ms(60));
+        assert_eq!(graph.rtt(&route), Span::from_ms(60));
         let graph = Graph::parking_lot(&path, 4);
         let route = graph.route("long-source", "long-sink").unwrap();
-        assert_eq!(graph.rtt(&route), Time::from_ms(60));
+        assert_eq!(graph.rtt(&route), Span::from_ms(60));
     }
 }

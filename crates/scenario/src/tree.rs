@@ -7,13 +7,13 @@ use std::ops::Range;
 use toml_edit::{Document, Item, TableLike};
 
 /// A place in the text, in bytes.
-pub type Span = Range<usize>;
+pub type Extent = Range<usize>;
 
 /// A value and its place.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Where it stands.
-    pub span: Span,
+    pub span: Extent,
     /// What it is.
     pub value: Value,
 }
@@ -47,7 +47,7 @@ pub struct Entry {
     /// The key.
     pub key: String,
     /// Where the key stands.
-    pub span: Span,
+    pub span: Extent,
     /// Its value.
     pub node: Node,
 }
@@ -56,7 +56,7 @@ pub struct Entry {
 #[derive(Debug)]
 pub struct SyntaxError {
     /// Where.
-    pub span: Span,
+    pub span: Extent,
     /// What.
     pub message: String,
 }
@@ -140,7 +140,7 @@ impl Node {
     }
 }
 
-fn table(from: &dyn TableLike, around: &Span) -> Table {
+fn table(from: &dyn TableLike, around: &Extent) -> Table {
     let entries = from.iter().filter_map(|(name, item)| {
         let key = from.key(name).and_then(toml_edit::Key::span);
         let key = key
@@ -155,7 +155,7 @@ fn table(from: &dyn TableLike, around: &Span) -> Table {
     Table(entries.collect())
 }
 
-fn node(item: &Item, around: &Span) -> Option<Node> {
+fn node(item: &Item, around: &Extent) -> Option<Node> {
     let span = item.span().unwrap_or_else(|| around.clone());
     let value = match item {
         Item::None => return None,
@@ -177,7 +177,7 @@ fn node(item: &Item, around: &Span) -> Option<Node> {
     Some(Node { span, value })
 }
 
-fn inline(value: &toml_edit::Value, around: &Span) -> Node {
+fn inline(value: &toml_edit::Value, around: &Extent) -> Node {
     use toml_edit::Value as Toml;
     let span = value.span().unwrap_or_else(|| around.clone());
     let value = match value {

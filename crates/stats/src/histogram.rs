@@ -5,7 +5,7 @@
 //! sum, least and greatest value are kept beside the buckets and are exact. What is too large for the buckets
 //! is counted in the last one, and [`Histogram::clamped`] says how often that happened.
 
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// What a histogram holds, in as few numbers as tell it: to be kept in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Histogram {
     }
 
     /// Counts `time` once, in picoseconds.
-    pub fn record_time(&mut self, time: Time) {
+    pub fn record_time(&mut self, time: Span) {
         self.record(time.as_ps());
     }
 
@@ -194,8 +194,8 @@ impl Histogram {
     }
 
     /// [`Histogram::quantile`] of picoseconds as a time.
-    pub fn quantile_time(&self, fraction: f64) -> Option<Time> {
-        self.quantile(fraction).map(Time::from_ps)
+    pub fn quantile_time(&self, fraction: f64) -> Option<Span> {
+        self.quantile(fraction).map(Span::from_ps)
     }
 
     /// The fraction of the values that are at most `value`, to the width of its bucket. `None` of no values.
@@ -280,14 +280,14 @@ mod tests {
     fn quantiles_of_a_known_sample() {
         let mut latency = Histogram::of_times();
         for us in 1..=1000 {
-            latency.record_time(Time::from_us(us));
+            latency.record_time(Span::from_us(us));
         }
         for (fraction, us) in [(0.001, 1.0), (0.5, 500.0), (0.99, 990.0), (0.999, 999.0)] {
             let found = latency.quantile_time(fraction).unwrap().as_secs_f64() * 1e6;
             assert!((found / us - 1.0).abs() < 1e-3, "{fraction}: {found} us");
         }
-        assert_eq!(latency.quantile_time(0.0), Some(Time::from_us(1)));
-        assert_eq!(latency.quantile_time(1.0), Some(Time::from_us(1000)));
+        assert_eq!(latency.quantile_time(0.0), Some(Span::from_us(1)));
+        assert_eq!(latency.quantile_time(1.0), Some(Span::from_us(1000)));
         assert_eq!(
             (latency.quantile(-0.1), latency.quantile(f64::NAN)),
             (None, None)
@@ -301,9 +301,9 @@ mod tests {
     #[test]
     fn what_is_too_large_is_counted_and_told() {
         let mut latency = Histogram::of_times();
-        latency.record_time(Time::from_secs(999));
+        latency.record_time(Span::from_secs(999));
         assert_eq!(latency.clamped(), 0);
-        latency.record_time(Time::MAX);
+        latency.record_time(Span::MAX);
         assert_eq!((latency.count(), latency.clamped()), (2, 1));
         assert_eq!(latency.max(), Some(u64::MAX));
         assert_eq!(latency.quantile(1.0), Some(u64::MAX));

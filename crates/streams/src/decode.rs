@@ -7,7 +7,7 @@ use super::{clocks, log_source, metrics};
 use anyhow::bail;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_stats::table::{Table, format_float};
 use trammel_traffic::decode::clock::Clock;
 use trammel_traffic::decode::pairs::{Pair, PairReport, Pairs};
@@ -35,9 +35,9 @@ pub struct Job {
     /// How.
     pub options: Options,
     /// Records from so long after the first packet on.
-    pub from: Option<Time>,
+    pub from: Option<Span>,
     /// Records before so long after the first packet.
-    pub to: Option<Time>,
+    pub to: Option<Span>,
     /// What is done about clocks.
     pub subtract: Subtract,
 }
@@ -164,8 +164,8 @@ pub fn with_times(job: &Job) -> anyhow::Result<Options> {
         first = [first, came].into_iter().flatten().min();
     }
     if let Some(first) = first {
-        let at = |time: Time| {
-            let since = i64::try_from(time.as_ns()).unwrap_or(i64::MAX);
+        let at = |span: Span| {
+            let since = i64::try_from(span.as_ns()).unwrap_or(i64::MAX);
             first.saturating_add(since)
         };
         options.filter.from_ns = job.from.map(at);

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, bail};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::netns::{Namespace, veth};
 use trammel_scenario::traffic::words::{Words, source};
 use trammel_traffic::decode::{Decoder, Options};
@@ -164,7 +164,7 @@ fn stream(wanted: &Wanted) -> anyhow::Result<Stream> {
         source: source(&words)?,
         start: Time::ZERO,
         limits: Limits {
-            duration: Some(Time::from_secs_f64(wanted.seconds)),
+            duration: Some(Span::from_secs_f64(wanted.seconds)),
             ..Limits::default()
         },
         seed: SEED,

@@ -17,7 +17,7 @@ use crate::seq::{after, before, earlier, later};
 use crate::stack::{AckPolicy, Stack};
 use acknowledge::{MAX_QUICK_ACKS, longest_delay_us};
 use blocks::Blocks;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// Descriptor and headroom of a network buffer, bytes (measured on veth).
 pub(crate) const DESCRIPTOR_BYTES: u64 = 832;
@@ -406,7 +406,7 @@ impl Receiver {
         if self.merges && self.gaps.is_empty() && !self.now {
             self.batch_bytes += segment.len;
             if self.batch_bytes < BATCH_BYTES {
-                self.batch_due = self.batch_due.min(now + Time::from_ns(BATCH_NS));
+                self.batch_due = self.batch_due.min(now + Span::from_ns(BATCH_NS));
                 return;
             }
         }

@@ -4,7 +4,7 @@
 //! its sysctl's name, given where there is one.
 
 use crate::receiver;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// `net.core.rmem_max` where nobody set it, bytes.
 pub const LINUX_RMEM_MAX: u64 = 212_992;
@@ -38,12 +38,12 @@ pub enum AckPolicy {
     /// Every segment at once.
     EverySegment,
     /// Every second full segment or after a fixed time (RFC 5681 §4.2).
-    Delayed(Time),
+    Delayed(Span),
     /// Every so many full segments or after a fixed time, as by `interval_` of ns-2's `DelAck` and
     /// by stacks that thin ACKs. A gap is still answered at once. More than two go against RFC 5681
     /// §4.2 ("an ACK SHOULD be generated for at least every second full-sized segment"): a sender
     /// that counts ACKs opens its window more slowly, and sends larger bursts.
-    Stretched(u32, Time),
+    Stretched(u32, Span),
     /// As Linux: quick ACKs at the start and after loss, then every second segment while the window
     /// moves, with an adaptive timer between 40 and 200 ms.
     Linux,
@@ -81,11 +81,11 @@ pub struct Stack {
     /// Undo of reductions that DSACK or timestamps prove spurious.
     pub undo: bool,
     /// Smallest retransmission timeout; Linux applies it to the variance term.
-    pub min_rto: Time,
+    pub min_rto: Span,
     /// Largest retransmission timeout.
-    pub max_rto: Time,
+    pub max_rto: Span,
     /// Timeout of a SYN.
-    pub initial_rto: Time,
+    pub initial_rto: Span,
     /// Timeouts of a SYN that are not doubled, beside the six that are (`tcp_syn_linear_timeouts`,
     /// Linux since 6.5).
     pub syn_linear_timeouts: u32,
@@ -160,9 +160,9 @@ impl Stack {
             tail_loss_probe: true,
             frto: true,
             undo: true,
-            min_rto: Time::from_ms(200),
-            max_rto: Time::from_secs(120),
-            initial_rto: Time::from_secs(1),
+            min_rto: Span::from_ms(200),
+            max_rto: Span::from_secs(120),
+            initial_rto: Span::from_secs(1),
             syn_linear_timeouts: 4,
             spare_syns: 1,
             paws_window: 1,
@@ -198,7 +198,7 @@ impl Stack {
             reduction: Reduction::RateHalving,
             tail_loss_probe: false,
             frto: false,
-            initial_rto: Time::from_secs(3),
+            initial_rto: Span::from_secs(3),
             syn_linear_timeouts: 0,
             spare_syns: 0,
             byte_counting: false,
@@ -221,15 +221,15 @@ impl Stack {
             tail_loss_probe: false,
             frto: false,
             undo: false,
-            min_rto: Time::from_secs(1),
-            max_rto: Time::from_secs(60),
+            min_rto: Span::from_secs(1),
+            max_rto: Span::from_secs(60),
             syn_linear_timeouts: 0,
             spare_syns: 0,
             paws_window: 0,
             linux_rtt: false,
             hz: 0,
             slow_start_per_ack: 1,
-            ack_policy: AckPolicy::Delayed(Time::from_ms(100)),
+            ack_policy: AckPolicy::Delayed(Span::from_ms(100)),
             compress_sack: false,
             ..Stack::linux_6()
         }

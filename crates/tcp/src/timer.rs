@@ -5,13 +5,13 @@
 //! so on; a timer fires at the end of its grain, never early. At 1000 Hz a retransmission timer of
 //! 250 ms thus fires up to 8 ms late.
 
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// The instant at which a timer of `delay_us` microseconds, armed at `now`, fires under a clock of
 /// `hz` ticks per second; exact where `hz` is 0.
 pub fn jiffies_after(now: Time, delay_us: u64, hz: u32) -> Time {
     if hz == 0 {
-        return now.saturating_add(Time::from_us(delay_us));
+        return now.saturating_add(Span::from_us(delay_us));
     }
     let tick_us = 1_000_000 / u64::from(hz);
     let ticks = delay_us.div_ceil(tick_us);
@@ -42,9 +42,9 @@ mod tests {
             for start_us in (0..20_000).step_by(333) {
                 let start = Time::from_us(start_us);
                 let fires = jiffies_after(start, delay_ms * 1000, 1000);
-                assert!(fires > start + Time::from_ms(delay_ms - 1));
+                assert!(fires > start + Span::from_ms(delay_ms - 1));
                 assert!(
-                    fires <= start + Time::from_ms(delay_ms + grain_ms),
+                    fires <= start + Span::from_ms(delay_ms + grain_ms),
                     "{delay_ms} {start_us}"
                 );
             }

@@ -4,7 +4,7 @@
 mod harness;
 
 use harness::{CLIENT, Fate, Pair, SERVER, Sent};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_tcp::segment::SackBlock;
 use trammel_tcp::stack::{AckPolicy, Stack};
 
@@ -38,7 +38,7 @@ fn every_segment_is_acknowledged_at_once_where_the_policy_says_so() {
 
 #[test]
 fn every_second_full_segment_is_acknowledged_and_the_last_after_the_delay() {
-    let mut pair = Pair::established(&with_policy(AckPolicy::Delayed(Time::from_ms(100))));
+    let mut pair = Pair::established(&with_policy(AckPolicy::Delayed(Span::from_ms(100))));
     let mark = pair.mark();
     pair.write(CLIENT, 5 * 1448);
     let start = pair.now;
@@ -47,12 +47,12 @@ fn every_second_full_segment_is_acknowledged_and_the_last_after_the_delay() {
     pair.run_ms(100);
     let last = *acks(&pair, mark).last().expect("delayed");
     assert_eq!(acks(&pair, mark).len(), 3);
-    assert_eq!(last.time - start, Time::from_ms(110));
+    assert_eq!(last.time - start, Span::from_ms(110));
 }
 
 #[test]
 fn every_fifth_segment_is_acknowledged_where_asked_a_gap_at_once_and_the_rest_after_the_delay() {
-    let policy = AckPolicy::Stretched(5, Time::from_ms(20));
+    let policy = AckPolicy::Stretched(5, Span::from_ms(20));
     let mut pair = Pair::established(&with_policy(policy));
     let mark = pair.mark();
     pair.write(CLIENT, 12 * 1448);
@@ -65,7 +65,7 @@ fn every_fifth_segment_is_acknowledged_where_asked_a_gap_at_once_and_the_rest_af
     assert_eq!(all.len(), 3);
     let held = all[2].time - start;
     assert!(
-        held >= Time::from_ms(45) && held <= Time::from_ms(55),
+        held >= Span::from_ms(45) && held <= Span::from_ms(55),
         "{held}"
     );
 
@@ -93,7 +93,7 @@ fn linux_acknowledges_the_first_segments_at_once_and_every_second_one_later() {
     // Once the window's cap has stopped growing and the quick ACKs are spent.
     pair.end[CLIENT].write_forever();
     pair.pump(CLIENT);
-    pair.run_for(Time::from_secs(1));
+    pair.run_for(Span::from_secs(1));
     let (data, acked) = (
         pair.end[SERVER].counters().data_segments_received,
         acks(&pair, mark).len(),
@@ -120,9 +120,9 @@ fn linux_delays_the_ack_of_a_lone_segment_by_forty_milliseconds() {
     pair.write(CLIENT, 100);
     let start = pair.now;
     pair.run_ms(300);
-    let held = acks(&pair, mark)[0].time - start - Time::from_ms(10);
+    let held = acks(&pair, mark)[0].time - start - Span::from_ms(10);
     assert!(
-        held >= Time::from_ms(40) && held <= Time::from_ms(200),
+        held >= Span::from_ms(40) && held <= Span::from_ms(200),
         "{held}"
     );
 }
@@ -132,13 +132,13 @@ fn what_comes_out_of_order_is_acknowledged_at_once_and_so_is_what_fills_the_gap(
     for policy in [
         AckPolicy::Linux,
         AckPolicy::EverySegment,
-        AckPolicy::Delayed(Time::from_ms(100)),
+        AckPolicy::Delayed(Span::from_ms(100)),
     ] {
         let mut pair = Pair::established(&with_policy(policy));
         pair.filter(|sent| {
             let late = sent.from == CLIENT && sent.data_count == 2;
             if late {
-                Fate::Late(Time::from_ms(3))
+                Fate::Late(Span::from_ms(3))
             } else {
                 Fate::Pass
             }
@@ -223,12 +223,12 @@ fn no_block_lies_below_the_ack_unless_it_reports_a_duplicate() {
     pair.filter(|sent| match sent.data_count % 13 {
         _ if sent.from == SERVER => Fate::Pass,
         3 | 4 => Fate::Drop,
-        7 => Fate::Late(Time::from_ms(7)),
-        9 => Fate::Twice(Time::from_ms(9)),
+        7 => Fate::Late(Span::from_ms(7)),
+        9 => Fate::Twice(Span::from_ms(9)),
         _ => Fate::Pass,
     });
     pair.write(CLIENT, 1_000_000);
-    pair.run_until_acked(Time::from_secs(100));
+    pair.run_until_acked(Span::from_secs(100));
     for ack in pair.sent_since(0, SERVER) {
         for SackBlock { start, end } in ack.segment.sack_blocks() {
             assert!((end.wrapping_sub(*start) as i32) > 0);
@@ -249,7 +249,7 @@ fn sacks_are_compressed_after_the_third() {
         let mut pair = Pair::established(&stack);
         // Spend the quick ACKs and open the window.
         pair.write(CLIENT, 2_000 * 1448);
-        pair.run_until_acked(Time::from_secs(10));
+        pair.run_until_acked(Span::from_secs(10));
         pair.drop_data(CLIENT, &[0]);
         let mark = pair.mark();
         pair.write(CLIENT, 40 * 1448);
@@ -272,13 +272,13 @@ fn an_old_segment_is_reported_as_a_duplicate_at_once() {
     for policy in [
         AckPolicy::Linux,
         AckPolicy::EverySegment,
-        AckPolicy::Delayed(Time::from_ms(100)),
+        AckPolicy::Delayed(Span::from_ms(100)),
     ] {
         let mut pair = Pair::established(&with_policy(policy));
         pair.filter(|sent| {
             let twice = sent.from == CLIENT && sent.data_count == 1;
             if twice {
-                Fate::Twice(Time::from_ms(300))
+                Fate::Twice(Span::from_ms(300))
             } else {
                 Fate::Pass
             }
@@ -304,7 +304,7 @@ fn a_duplicate_above_the_gap_is_followed_by_the_block_that_holds_it() {
     pair.filter(|sent| match sent.data_count {
         _ if sent.from == SERVER => Fate::Pass,
         0 | 4 => Fate::Drop,
-        2 => Fate::Twice(Time::from_ms(2)),
+        2 => Fate::Twice(Span::from_ms(2)),
         _ => Fate::Pass,
     });
     let mark = pair.mark();
@@ -325,7 +325,7 @@ fn without_dsack_duplicates_are_acknowledged_and_not_reported() {
     let mut pair = Pair::established(&stack);
     pair.filter(|sent| {
         if sent.from == CLIENT {
-            Fate::Twice(Time::from_ms(300))
+            Fate::Twice(Span::from_ms(300))
         } else {
             Fate::Pass
         }
@@ -369,7 +369,7 @@ fn a_segment_with_an_old_timestamp_is_dropped_and_answered() {
 fn the_echo_is_of_the_segment_that_the_last_ack_waited_for() {
     // RFC 7323 §4.3: a delayed ACK echoes the earlier of two segments, one after a gap that before
     // it.
-    let mut pair = Pair::established(&with_policy(AckPolicy::Delayed(Time::from_ms(100))));
+    let mut pair = Pair::established(&with_policy(AckPolicy::Delayed(Span::from_ms(100))));
     let mark = pair.mark();
     pair.write(CLIENT, 1448);
     pair.run_ms(5);

@@ -4,8 +4,8 @@ mod harness;
 
 use harness::{CLIENT, Fate, Pair, SERVER, Sent, variant};
 use proptest::prelude::*;
+use trammel_core::Span;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
 use trammel_tcp::cc;
 use trammel_tcp::connection::{Connection, Failure, State};
 use trammel_tcp::stack::{AckPolicy, LossDetection, Reduction, Stack};
@@ -65,7 +65,7 @@ fn stack() -> impl Strategy<Value = Stack> {
             stack.ack_policy = [
                 AckPolicy::Linux,
                 AckPolicy::EverySegment,
-                AckPolicy::Delayed(Time::from_ms(100)),
+                AckPolicy::Delayed(Span::from_ms(100)),
             ][methods.2];
             stack.undo = flags[0] ^ flags[4];
             stack.mss = mss;
@@ -161,9 +161,9 @@ fn run(case: &Case) {
         if falls(w.lost) {
             Fate::Drop
         } else if falls(w.late) {
-            Fate::Late(Time::from_ms(rng.below(60)))
+            Fate::Late(Span::from_ms(rng.below(60)))
         } else if falls(w.twice) {
-            Fate::Twice(Time::from_ms(rng.below(60)))
+            Fate::Twice(Span::from_ms(rng.below(60)))
         } else if falls(w.marked) {
             Fate::Mark
         } else {
@@ -195,7 +195,7 @@ fn run(case: &Case) {
             .all(|end| matches!(end.state(), State::Closed | State::TimeWait))
     };
     for ms in 1..8_000_000_u64 {
-        let now = start + Time::from_ms(ms);
+        let now = start + Span::from_ms(ms);
         if pair.next_event() > now && calendar.peek().is_none() && ms % 50 != 0 {
             continue;
         }

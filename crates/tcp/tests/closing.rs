@@ -4,7 +4,7 @@
 mod harness;
 
 use harness::{CLIENT, Fate, Pair, SERVER};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_tcp::connection::{Failure, State};
 use trammel_tcp::segment::Flags;
 use trammel_tcp::stack::Stack;
@@ -33,7 +33,7 @@ fn either_end_may_close_first() {
         pair.run_ms(200);
         assert_eq!(pair.end[first].state(), State::TimeWait);
         assert_eq!(pair.end[second].state(), State::Closed);
-        pair.run_for(Time::from_secs(61));
+        pair.run_for(Span::from_secs(61));
         assert_eq!(states(&pair), [State::Closed; 2]);
         assert_eq!(pair.next_event(), Time::MAX, "nothing is left to happen");
         assert!(
@@ -53,7 +53,7 @@ fn fins_that_cross_close_both_ends_through_closing() {
     assert_eq!(states(&pair), [State::Closing; 2]);
     pair.run_ms(10);
     assert_eq!(states(&pair), [State::TimeWait; 2]);
-    pair.run_for(Time::from_secs(61));
+    pair.run_for(Span::from_secs(61));
     assert_eq!(states(&pair), [State::Closed; 2]);
 }
 
@@ -111,7 +111,7 @@ fn a_repeated_fin_is_acknowledged_again_and_time_wait_starts_anew() {
     let entered = pair.now;
     pair.run_ms(3_000);
     assert_eq!(states(&pair), [State::TimeWait, State::Closed]);
-    assert!(pair.end[CLIENT].next_timer() > entered + Time::from_secs(60));
+    assert!(pair.end[CLIENT].next_timer() > entered + Span::from_secs(60));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_blind_syn_is_challenged_and_harmless() {
         assert_eq!(answers[0].segment.ack, pair.end[CLIENT].tp().snd_nxt);
     }
     pair.write(CLIENT, 10_000);
-    pair.run_until_acked(Time::from_secs(1));
+    pair.run_until_acked(Span::from_secs(1));
     assert_eq!(pair.delivered(SERVER), 10_000);
 }
 

@@ -4,7 +4,7 @@
 mod harness;
 
 use harness::{CLIENT, Fate, Pair, SERVER};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_tcp::connection::{Failure, State};
 use trammel_tcp::segment::{Flags, Options, Segment};
 use trammel_tcp::stack::Stack;
@@ -23,7 +23,7 @@ fn between(client: &Stack, server: &Stack) -> Pair {
     pair.finish_handshake();
     pair.write(CLIENT, 5_000);
     pair.write(SERVER, 5_000);
-    pair.run_until_acked(Time::from_secs(1));
+    pair.run_until_acked(Span::from_secs(1));
     pair
 }
 
@@ -153,7 +153,7 @@ fn sack_is_used_only_where_both_ends_offer_it() {
         let mut pair = between(client, server);
         pair.drop_data(CLIENT, &[0]);
         pair.write(CLIENT, 20_000);
-        pair.run_until_acked(Time::from_secs(2));
+        pair.run_until_acked(Span::from_secs(2));
         let reported = pair.log.iter().any(|sent| sent.segment.sack_count > 0);
         assert_eq!(reported, blocks);
         assert_eq!(pair.delivered(SERVER), 25_000);
@@ -213,7 +213,7 @@ fn after_a_lost_syn_the_rfc_begins_data_with_three_seconds() {
     lose_first(&mut pair, CLIENT, 1);
     pair.connect();
     pair.finish_handshake();
-    assert_eq!(pair.end[CLIENT].rto(), Time::from_secs(3));
+    assert_eq!(pair.end[CLIENT].rto(), Span::from_secs(3));
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn the_first_timeouts_of_a_syn_are_not_doubled_and_come_on_top_of_those_that_are
     let mut pair = Pair::closed([&stack; 2], ["reno"; 2], 10);
     pair.filter(|_| Fate::Drop);
     pair.connect();
-    pair.run_for(Time::from_secs(1000));
+    pair.run_for(Span::from_secs(1000));
     let syns = pair.sent_since(0, CLIENT);
     let syns: Vec<_> = syns.iter().map(|sent| sent.time.as_ms() / 1000).collect();
     assert_eq!(syns, [1, 2, 3, 4, 5, 6, 8, 12, 20, 36, 68]);
@@ -263,7 +263,7 @@ fn nobody_answers_a_syn_seven_times_and_it_is_given_up() {
     let mut pair = Pair::closed([&stack; 2], ["reno"; 2], 10);
     pair.filter(|_| Fate::Drop);
     pair.connect();
-    pair.run_for(Time::from_secs(1000));
+    pair.run_for(Span::from_secs(1000));
     assert_eq!(pair.end[CLIENT].failure(), Some(Failure::TimedOut));
     assert_eq!(pair.log.len(), 7);
     assert_eq!(pair.end[CLIENT].next_timer(), Time::MAX);
@@ -288,7 +288,7 @@ fn both_ends_may_open_at_once() {
         assert_eq!(pair.end[CLIENT].tp().min_rtt_us, 20_000);
         pair.write(CLIENT, 10_000);
         pair.write(SERVER, 20_000);
-        pair.run_until_acked(Time::from_secs(1));
+        pair.run_until_acked(Span::from_secs(1));
         assert_eq!(
             (pair.delivered(SERVER), pair.delivered(CLIENT)),
             (10_000, 20_000)

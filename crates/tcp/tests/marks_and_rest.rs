@@ -3,11 +3,11 @@
 mod harness;
 
 use harness::{CLIENT, Fate, Pair, SERVER};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_tcp::segment::{Ecn, Flags};
 use trammel_tcp::stack::{AckPolicy, Stack};
 
-const SECOND: Time = Time::from_secs(1);
+const SECOND: Span = Span::from_secs(1);
 
 fn ecn() -> Stack {
     Stack {
@@ -73,7 +73,7 @@ fn a_mark_is_echoed_until_the_window_was_reduced_and_reduces_it_once() {
     });
     let mark = pair.mark();
     pair.write(CLIENT, 200 * 1448);
-    pair.run_until_acked(Time::from_secs(3));
+    pair.run_until_acked(Span::from_secs(3));
     assert_eq!(pair.end[SERVER].counters().ce_received, 3);
     assert_eq!(pair.end[CLIENT].counters().ecn_reductions, 1);
     assert_eq!(pair.end[CLIENT].counters().retransmissions, 0);
@@ -96,7 +96,7 @@ fn a_mark_is_echoed_until_the_window_was_reduced_and_reduces_it_once() {
     );
     let last = echoes.last().expect("echoed");
     assert!(
-        last.time <= told[0].time + Time::from_ms(10),
+        last.time <= told[0].time + Span::from_ms(10),
         "no echo after CWR has arrived"
     );
     let threshold = pair.end[CLIENT].tp().snd_ssthresh;
@@ -111,14 +111,14 @@ fn a_mark_in_a_later_window_reduces_again() {
         if marked { Fate::Mark } else { Fate::Pass }
     });
     pair.write(CLIENT, 200 * 1448);
-    pair.run_until_acked(Time::from_secs(3));
+    pair.run_until_acked(Span::from_secs(3));
     assert_eq!(pair.end[CLIENT].counters().ecn_reductions, 2);
 }
 
 #[test]
 fn dctcp_acknowledges_at_once_when_the_marking_changes() {
     let stack = Stack {
-        ack_policy: AckPolicy::Delayed(Time::from_ms(100)),
+        ack_policy: AckPolicy::Delayed(Span::from_ms(100)),
         ..ecn()
     };
     let mut pair = between([&stack, &stack], ["dctcp"; 2]);
@@ -163,7 +163,7 @@ fn dctcp_reduces_in_proportion_to_the_marks() {
             if marked { Fate::Mark } else { Fate::Pass }
         });
         pair.write(CLIENT, 3_000 * 1448);
-        pair.run_until_acked(Time::from_secs(60));
+        pair.run_until_acked(Span::from_secs(60));
         thresholds.push(pair.cwnd());
         assert_eq!(pair.delivered(SERVER), 3_000 * 1448);
     }
@@ -218,7 +218,7 @@ fn after_an_idle_time_the_window_starts_anew() {
         pair.run_until_acked(SECOND);
         let before = pair.cwnd();
         assert!(before > 60);
-        pair.run_for(Time::from_secs(20));
+        pair.run_for(Span::from_secs(20));
         let mark = pair.mark();
         pair.write(CLIENT, 300 * 1448);
         let sent = pair.data_since(mark, CLIENT).len() as u32;
@@ -250,7 +250,7 @@ fn whole_story(stack: &Stack, variant: &str) -> Pair {
     pair.connect();
     pair.run_ms(5_000);
     pair.write(CLIENT, 20 * 1448);
-    pair.run_until_acked(Time::from_secs(20));
+    pair.run_until_acked(Span::from_secs(20));
     pair.close(CLIENT);
     pair.run_ms(1_000);
     pair.abort(SERVER);
@@ -335,7 +335,7 @@ fn retransmissions_and_timeouts_of_the_handshake_are_counted() {
     let mut pair = Pair::closed([&Stack::linux_6(), &Stack::linux_6()], ["cubic"; 2], 10);
     pair.filter(|_| Fate::Drop);
     pair.connect();
-    pair.run_for(Time::from_secs(60));
+    pair.run_for(Span::from_secs(60));
     // Linux 6.12: after 1, 2, 3, 4, 5, 7, 11, 19 and 35 seconds.
     let counters = pair.end[CLIENT].counters();
     assert_eq!((counters.retransmissions, counters.timeouts), (9, 9));

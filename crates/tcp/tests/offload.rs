@@ -5,7 +5,7 @@ mod harness;
 
 use harness::{CLIENT, Pair, SERVER};
 use std::collections::BTreeSet;
-use trammel_core::time::Time;
+use trammel_core::Span;
 use trammel_tcp::cc::CaState;
 use trammel_tcp::stack::Stack;
 
@@ -42,7 +42,7 @@ fn goal(pair: &Pair) -> u64 {
 /// Runs for `ms`; the goal and the size of every burst of new data, those of the unpaced beginning
 /// left out.
 fn bursts(pair: &mut Pair, ms: u64) -> Vec<(u64, u64)> {
-    let end = pair.now + Time::from_ms(ms);
+    let end = pair.now + Span::from_ms(ms);
     let mut bursts = Vec::new();
     while pair.now < end {
         let mark = pair.mark();
@@ -119,7 +119,7 @@ fn what_loses_a_segment_inside_a_burst_repairs_it_without_a_timeout() {
     // The fifth of the first burst, two neighbours, and the last of a later one.
     pair.drop_data(CLIENT, &[4, 60, 61, 200]);
     pair.write(CLIENT, 2_000_000);
-    pair.run_until_acked(Time::from_secs(20));
+    pair.run_until_acked(Span::from_secs(20));
     assert_eq!(pair.delivered(SERVER), 2_000_000);
     assert_eq!(pair.end[CLIENT].counters().timeouts, 0);
     // Each of the four is sent again within two round trips of its first time.
@@ -130,6 +130,6 @@ fn what_loses_a_segment_inside_a_burst_repairs_it_without_a_timeout() {
             .iter()
             .find(|sent| sent.segment.seq == first.segment.seq);
         let after = again.expect("it was sent again").time - first.time;
-        assert!(after <= Time::from_ms(41), "{lost}: after {after}");
+        assert!(after <= Span::from_ms(41), "{lost}: after {after}");
     }
 }

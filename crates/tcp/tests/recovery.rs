@@ -3,11 +3,11 @@
 mod harness;
 
 use harness::{CLIENT, Fate, Pair, SERVER};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_tcp::cc::CaState;
 use trammel_tcp::stack::{AckPolicy, Reduction, Stack};
 
-const SECOND: Time = Time::from_secs(1);
+const SECOND: Span = Span::from_secs(1);
 
 /// A stack whose ACKs are not thinned, so that they can be counted.
 fn plain(mut stack: Stack) -> Stack {
@@ -92,7 +92,7 @@ fn two_duplicate_acks_are_not_enough() {
     pair.filter(|sent| {
         let late = sent.from == CLIENT && sent.data_count == 0;
         if late {
-            Fate::Late(Time::from_ms(1))
+            Fate::Late(Span::from_ms(1))
         } else {
             Fate::Pass
         }
@@ -131,7 +131,7 @@ fn a_window_is_reduced_once_however_many_of_it_are_lost() {
         (plain(Stack::linux_6()), 21),
     ] {
         let mut pair = burst(&stack, 40, &[2, 5, 9, 20]);
-        pair.run_until_acked(Time::from_secs(2));
+        pair.run_until_acked(Span::from_secs(2));
         let counters = *pair.end[CLIENT].counters();
         assert_eq!(
             (counters.retransmissions, counters.timeouts),
@@ -161,7 +161,7 @@ fn without_sack_each_partial_ack_brings_one_retransmission() {
         .map(|two| two[1].time - two[0].time)
         .collect();
     // RFC 6582 §3.2: one hole a round trip.
-    assert_eq!((again.len(), gaps), (3, vec![Time::from_ms(20); 2]));
+    assert_eq!((again.len(), gaps), (3, vec![Span::from_ms(20); 2]));
     assert_eq!(pair.end[CLIENT].counters().timeouts, 0);
 }
 
@@ -179,13 +179,13 @@ fn without_sack_a_recovery_of_many_holes_ends_in_a_timeout() {
         lost
     };
     let stack = Stack {
-        min_rto: Time::from_ms(200),
+        min_rto: Span::from_ms(200),
         ..new_reno()
     };
     let many = burst(&stack, 80, &LOST);
     let few = burst(&stack, 80, &LOST[..3]);
     for (mut pair, timeouts) in [(many, 1), (few, 0)] {
-        pair.run_for(Time::from_secs(10));
+        pair.run_for(Span::from_secs(10));
         let counters = pair.end[CLIENT].counters();
         assert_eq!(counters.timeouts, timeouts);
         assert_eq!(counters.recoveries, 1);
@@ -224,7 +224,7 @@ fn with_sack_all_holes_are_sent_in_one_round_trip() {
         let again = pair.data_since(mark, CLIENT);
         assert_eq!(again.len(), 4);
         let span = again[3].time - again[0].time;
-        assert!(span <= Time::from_ms(20), "{}: {span}", stack.name);
+        assert!(span <= Span::from_ms(20), "{}: {span}", stack.name);
     }
 }
 
@@ -328,7 +328,7 @@ fn rack_waits_a_quarter_of_a_round_trip_for_what_may_be_reordered() {
         // Later than its successors by less than min_rtt/4 = 5 ms.
         let late = sent.from == CLIENT && sent.data_count == 7;
         if late {
-            Fate::Late(Time::from_ms(3))
+            Fate::Late(Span::from_ms(3))
         } else {
             Fate::Pass
         }
@@ -349,7 +349,7 @@ fn rack_finds_a_loss_that_two_duplicates_follow_by_its_timer() {
     let again = pair.data_since(mark, CLIENT);
     assert_eq!(again.len(), 1);
     // A round trip, a quarter of it, two ticks of slack.
-    assert_eq!(again[0].time - start, Time::from_ms(27));
+    assert_eq!(again[0].time - start, Span::from_ms(27));
     assert_eq!(pair.end[CLIENT].counters().timeouts, 0);
 }
 
@@ -371,7 +371,7 @@ fn a_degree_of_reordering_reaches_to_the_end_of_what_was_sacked() {
     pair.filter(|sent| {
         let late = sent.from == CLIENT && sent.data_count < 8;
         if late {
-            Fate::Late(Time::from_ms(1))
+            Fate::Late(Span::from_ms(1))
         } else {
             Fate::Pass
         }
@@ -416,7 +416,7 @@ fn without_rack_a_lost_retransmission_takes_a_timeout() {
         }
     });
     pair.write(CLIENT, 60 * 1448);
-    pair.run_until_acked(Time::from_secs(5));
+    pair.run_until_acked(Span::from_secs(5));
     assert_eq!(pair.end[CLIENT].counters().timeouts, 1);
 }
 
@@ -426,7 +426,7 @@ fn a_retransmission_is_not_lost_for_what_left_at_the_same_instant() {
     // retransmission.
     let mut pair = burst(&plain(Stack::linux_6()), 40, &[1]);
     pair.write(CLIENT, 40 * u64::from(pair.end[CLIENT].tp().mss));
-    pair.run_until_acked(Time::from_secs(10));
+    pair.run_until_acked(Span::from_secs(10));
     let twice: Vec<_> = transmissions(&pair)
         .into_iter()
         .filter(|times| *times > 1)

@@ -4,13 +4,13 @@
 mod harness;
 
 use harness::{CLIENT, Fate, Pair, SERVER, Sent};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_tcp::cc::CaState;
 use trammel_tcp::connection::Failure;
 use trammel_tcp::segment::Flags;
 use trammel_tcp::stack::{AckPolicy, Stack};
 
-const SECOND: Time = Time::from_secs(1);
+const SECOND: Span = Span::from_secs(1);
 
 fn exact(mut stack: Stack) -> Stack {
     stack.ack_policy = AckPolicy::EverySegment;
@@ -40,7 +40,7 @@ fn at_window(stack: &Stack, window: u32) -> Pair {
 
 /// Everything of the client's that leaves within `span` arrives later by as much as is left of it,
 /// and some more: a delay spike.
-fn spike(pair: &mut Pair, span: Time) {
+fn spike(pair: &mut Pair, span: Span) {
     let end = pair.now + span;
     pair.filter(move |sent: &Sent| {
         if sent.from == CLIENT && sent.time < end {
@@ -55,11 +55,11 @@ fn spike(pair: &mut Pair, span: Time) {
 fn the_timeout_doubles_each_time_and_is_given_up_after_fifteen() {
     let mut pair = at_window(&no_probe(), 10);
     let rto = pair.end[CLIENT].rto();
-    assert_eq!(rto, Time::from_ms(220));
+    assert_eq!(rto, Span::from_ms(220));
     pair.filter(|_| Fate::Drop);
     let mark = pair.mark();
     pair.write(CLIENT, 1000);
-    pair.run_for(Time::from_secs(2_000));
+    pair.run_for(Span::from_secs(2_000));
     let sent = pair.data_since(mark, CLIENT);
     let gaps: Vec<_> = sent
         .windows(2)
@@ -67,7 +67,7 @@ fn the_timeout_doubles_each_time_and_is_given_up_after_fifteen() {
         .collect();
     assert_eq!(gaps.len(), 15);
     for (i, gap) in gaps.iter().enumerate() {
-        assert_eq!(*gap, (rto * (1 << i)).min(Time::from_secs(120)));
+        assert_eq!(*gap, (rto * (1 << i)).min(Span::from_secs(120)));
     }
     assert_eq!(pair.end[CLIENT].failure(), Some(Failure::TimedOut));
     assert_eq!(pair.end[CLIENT].next_timer(), Time::MAX);
@@ -87,7 +87,7 @@ fn after_a_timeout_the_window_is_one_and_slow_start_begins() {
         pair.write(CLIENT, 20 * 1448);
         assert!(pair.run_while(
             |pair| pair.end[CLIENT].counters().timeouts == 0,
-            Time::from_secs(2)
+            Span::from_secs(2)
         ));
         assert_eq!((pair.cwnd(), pair.end[CLIENT].tp().snd_ssthresh), (1, 10));
         assert_eq!(pair.end[CLIENT].tp().ca_state, CaState::Loss);
@@ -117,11 +117,11 @@ fn a_retransmitted_segment_gives_no_round_trip_and_keeps_the_back_off() {
     pair.drop_data(CLIENT, &[0, 1]);
     let (srtt, rto) = (pair.end[CLIENT].tp().srtt_us, pair.end[CLIENT].rto());
     pair.write(CLIENT, 1000);
-    pair.run_until_acked(Time::from_secs(2));
+    pair.run_until_acked(Span::from_secs(2));
     assert_eq!(pair.end[CLIENT].tp().srtt_us, srtt);
     assert_eq!(pair.end[CLIENT].rto(), rto * 4);
     pair.write(CLIENT, 1000);
-    pair.run_until_acked(Time::from_secs(2));
+    pair.run_until_acked(Span::from_secs(2));
     assert!(pair.end[CLIENT].rto() <= rto, "a fresh sample ends it");
 }
 
@@ -131,7 +131,7 @@ fn a_timestamp_gives_a_round_trip_even_of_a_retransmission() {
     pair.drop_data(CLIENT, &[0, 1]);
     let rto = pair.end[CLIENT].rto();
     pair.write(CLIENT, 1000);
-    pair.run_until_acked(Time::from_secs(2));
+    pair.run_until_acked(Span::from_secs(2));
     assert!(pair.end[CLIENT].rto() <= rto);
     assert_eq!(pair.end[CLIENT].tp().srtt_us >> 3, 20_000);
 }
@@ -164,7 +164,7 @@ fn a_probe_repairs_a_lost_tail_without_a_timeout_and_reduces_the_window() {
     // segment. ACKs of one instant are taken in a microsecond apart, which the mean round trip
     // shows.
     let probe = pair.data_since(mark, CLIENT)[0].time - start;
-    assert_eq!(probe, Time::from_us(20_000 + 220_003), "{probe}");
+    assert_eq!(probe, Span::from_us(20_000 + 220_003), "{probe}");
     // What is acknowledged beyond the probe shows that the tail was lost.
     pair.write(CLIENT, 1448);
     pair.run_until_acked(SECOND);
@@ -185,7 +185,7 @@ fn a_probe_after_two_round_trips_finds_a_lost_tail_by_sack() {
     let mark = pair.mark();
     pair.run_until_acked(SECOND);
     let probe = pair.data_since(mark, CLIENT)[0];
-    assert_eq!(probe.time - start, Time::from_us(20_000 + 40_003 + 2_000));
+    assert_eq!(probe.time - start, Span::from_us(20_000 + 40_003 + 2_000));
     let counters = *pair.end[CLIENT].counters();
     assert_eq!(
         (
@@ -236,7 +236,7 @@ fn a_probe_of_what_was_not_lost_leaves_the_window_alone() {
     pair.filter(|sent| {
         let late = sent.from == SERVER && sent.count < 12;
         if late {
-            Fate::Late(Time::from_ms(60))
+            Fate::Late(Span::from_ms(60))
         } else {
             Fate::Pass
         }
@@ -255,7 +255,7 @@ fn no_second_probe_follows_the_first_before_it_is_answered() {
     let mut pair = at_window(&linux(), 10);
     pair.filter(|_| Fate::Drop);
     pair.write(CLIENT, 10 * 1448);
-    pair.run_for(Time::from_secs(3));
+    pair.run_for(Span::from_secs(3));
     let counters = pair.end[CLIENT].counters();
     assert_eq!(counters.tail_loss_probes, 1);
     assert!(counters.timeouts >= 2);
@@ -269,11 +269,11 @@ fn f_rto_undoes_a_timeout_that_a_delay_spike_caused() {
             ..no_probe()
         };
         let mut pair = at_window(&stack, 10);
-        spike(&mut pair, Time::from_ms(400));
+        spike(&mut pair, Span::from_ms(400));
         pair.write(CLIENT, 100 * 1448);
         assert!(pair.run_while(|pair| pair.end[CLIENT].counters().timeouts == 0, SECOND));
         assert_eq!(pair.cwnd(), 1);
-        pair.run_until_acked(Time::from_secs(3));
+        pair.run_until_acked(Span::from_secs(3));
         let counters = *pair.end[CLIENT].counters();
         assert_eq!(counters.timeouts, 1);
         // Whatever the stray retransmission seems to tell afterwards is undone as well.
@@ -300,9 +300,9 @@ fn without_f_rto_a_spike_costs_the_whole_window() {
         ..no_probe()
     };
     let mut pair = at_window(&stack, 10);
-    spike(&mut pair, Time::from_ms(400));
+    spike(&mut pair, Span::from_ms(400));
     pair.write(CLIENT, 100 * 1448);
-    pair.run_until_acked(Time::from_secs(3));
+    pair.run_until_acked(Span::from_secs(3));
     let counters = *pair.end[CLIENT].counters();
     assert_eq!(counters.undos, 0);
     assert!(counters.retransmissions > 5, "{}", counters.retransmissions);
@@ -313,7 +313,7 @@ fn f_rto_lets_a_true_loss_stand() {
     let mut pair = at_window(&no_probe(), 10);
     pair.drop_data(CLIENT, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     pair.write(CLIENT, 50 * 1448);
-    pair.run_until_acked(Time::from_secs(3));
+    pair.run_until_acked(Span::from_secs(3));
     let counters = *pair.end[CLIENT].counters();
     assert_eq!((counters.timeouts, counters.undos), (1, 0));
     assert_eq!(pair.delivered(SERVER), 50 * 1448);
@@ -325,7 +325,7 @@ fn late_segment(stack: &Stack, by_ms: u64) -> Pair {
     pair.filter(move |sent| {
         let late = sent.from == CLIENT && sent.data_count == 2;
         if late {
-            Fate::Late(Time::from_ms(by_ms))
+            Fate::Late(Span::from_ms(by_ms))
         } else {
             Fate::Pass
         }

@@ -3,7 +3,7 @@
 mod harness;
 
 use harness::{CLIENT, Fate, Pair, SERVER, stream_near_the_wrap, variant};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_tcp::connection::{Connection, Failure, State};
 use trammel_tcp::segment::Flags;
 use trammel_tcp::stack::{AckPolicy, Stack};
@@ -23,7 +23,7 @@ fn every_size_arrives_exactly_and_in_order() {
         let mut pair = Pair::established(&Stack::linux_6());
         let mark = pair.mark();
         pair.write(CLIENT, bytes);
-        pair.run_until_acked(Time::from_secs(10));
+        pair.run_until_acked(Span::from_secs(10));
         assert_eq!(pair.delivered(SERVER), bytes);
         let data = pair.data_since(mark, CLIENT);
         assert_eq!(
@@ -44,7 +44,7 @@ fn both_directions_carry_data_at_once() {
     let mut pair = Pair::established(&Stack::linux_6());
     pair.write(CLIENT, 500_000);
     pair.write(SERVER, 700_000);
-    pair.run_until_acked(Time::from_secs(10));
+    pair.run_until_acked(Span::from_secs(10));
     assert_eq!(
         (pair.delivered(SERVER), pair.delivered(CLIENT)),
         (500_000, 700_000)
@@ -54,7 +54,7 @@ fn both_directions_carry_data_at_once() {
 #[test]
 fn an_ack_rides_on_data_that_goes_the_same_way() {
     let mut stack = Stack::linux_6();
-    stack.ack_policy = AckPolicy::Delayed(Time::from_ms(100));
+    stack.ack_policy = AckPolicy::Delayed(Span::from_ms(100));
     let mut pair = Pair::established(&stack);
     let mark = pair.mark();
     for _ in 0..5 {
@@ -137,7 +137,7 @@ fn sequence_numbers_wrap() {
         let first = pair.end[CLIENT].tp().snd_una;
         pair.write(CLIENT, 300_000);
         pair.write(SERVER, 300_000);
-        pair.run_until_acked(Time::from_secs(60));
+        pair.run_until_acked(Span::from_secs(60));
         assert_eq!(
             (pair.delivered(SERVER), pair.delivered(CLIENT)),
             (300_000, 300_000)
@@ -145,7 +145,7 @@ fn sequence_numbers_wrap() {
         assert!(pair.end[CLIENT].tp().snd_una < first, "it did wrap");
         pair.close(CLIENT);
         pair.close(SERVER);
-        pair.run_for(Time::from_secs(200));
+        pair.run_for(Span::from_secs(200));
         assert!(pair.end.iter().all(|end| end.state() == State::Closed));
     }
 }
@@ -160,7 +160,7 @@ fn nagle_holds_small_segments_back_while_data_is_out() {
         for _ in 0..4 {
             pair.write(CLIENT, 100);
         }
-        pair.run_until_acked(Time::from_secs(1));
+        pair.run_until_acked(Span::from_secs(1));
         let data = pair.data_since(mark, CLIENT);
         let sizes: Vec<_> = data.iter().map(|sent| sent.segment.len).collect();
         assert_eq!(sizes, segments);
@@ -217,7 +217,7 @@ fn pacing_by_the_stack_spreads_a_window_whatever_the_variant() {
     });
     let most_at_once = |pair: &mut Pair| {
         pair.write(CLIENT, 400_000);
-        pair.run_until_acked(Time::from_secs(2));
+        pair.run_until_acked(Span::from_secs(2));
         let data = pair.data_since(0, CLIENT);
         let at = |time| data.iter().filter(|sent| sent.time == time).count();
         // The first window leaves as it is.
@@ -252,12 +252,12 @@ fn a_closed_window_is_probed_ever_more_slowly_and_opens_again() {
     let mut pair = Pair::established(&stack);
     pair.end[SERVER].set_auto_read(false);
     pair.write(CLIENT, 100_000);
-    pair.run_for(Time::from_secs(2));
+    pair.run_for(Span::from_secs(2));
     assert_eq!(pair.end[CLIENT].peer_window(), 0);
     let held = pair.delivered(SERVER);
     assert!(held > 5_000 && held < 20_000, "{held}");
     let mark = pair.mark();
-    pair.run_for(Time::from_secs(60));
+    pair.run_for(Span::from_secs(60));
     assert_eq!(pair.delivered(SERVER), held);
     let probes = pair.sent_since(mark, CLIENT);
     let una = pair.end[CLIENT].tp().snd_una;
@@ -291,7 +291,7 @@ fn a_closed_window_is_probed_for_hours_while_the_peer_answers_and_given_up_when_
     let mut pair = Pair::established(&small_receiver(20_000));
     pair.end[SERVER].set_auto_read(false);
     pair.write(CLIENT, 100_000);
-    pair.run_for(Time::from_secs(3 * 3600));
+    pair.run_for(Span::from_secs(3 * 3600));
     assert_eq!(pair.end[CLIENT].failure(), None);
     assert_eq!(pair.end[CLIENT].info(pair.now).probes, 0);
     pair.filter(|sent| {
@@ -302,7 +302,7 @@ fn a_closed_window_is_probed_for_hours_while_the_peer_answers_and_given_up_when_
         }
     });
     let mark = pair.mark();
-    pair.run_for(Time::from_secs(3600));
+    pair.run_for(Span::from_secs(3600));
     assert_eq!(pair.end[CLIENT].failure(), Some(Failure::TimedOut));
     assert_eq!(pair.sent_since(mark, CLIENT).len(), 15);
 }
@@ -312,7 +312,7 @@ fn a_lost_window_update_is_made_good_by_a_probe() {
     let mut pair = Pair::established(&small_receiver(20_000));
     pair.end[SERVER].set_auto_read(false);
     pair.write(CLIENT, 30_000);
-    pair.run_for(Time::from_secs(2));
+    pair.run_for(Span::from_secs(2));
     pair.filter(|sent| {
         if sent.from == SERVER {
             Fate::Drop
@@ -323,7 +323,7 @@ fn a_lost_window_update_is_made_good_by_a_probe() {
     pair.read(SERVER, u32::MAX);
     pair.heal();
     pair.end[SERVER].set_auto_read(true);
-    pair.run_until_acked(Time::from_secs(10));
+    pair.run_until_acked(Span::from_secs(10));
     assert_eq!(pair.delivered(SERVER), 30_000);
 }
 
@@ -367,7 +367,7 @@ fn a_window_smaller_than_a_segment_is_used() {
     for bytes in [600, 2_000, 4_000] {
         let mut pair = Pair::established(&small_receiver(bytes));
         pair.write(CLIENT, 20_000);
-        pair.run_until_acked(Time::from_secs(100));
+        pair.run_until_acked(Span::from_secs(100));
         assert_eq!(pair.delivered(SERVER), 20_000);
     }
 }
@@ -383,7 +383,7 @@ fn the_receive_window_follows_a_reader_that_keeps_up() {
     let before = pair.end[CLIENT].peer_window();
     pair.end[CLIENT].write_forever();
     pair.pump(CLIENT);
-    pair.run_for(Time::from_secs(1));
+    pair.run_for(Span::from_secs(1));
     let after = pair.end[CLIENT].peer_window();
     assert!(before < 70_000 && after > 3 << 20, "{before} {after}");
 
@@ -392,7 +392,7 @@ fn the_receive_window_follows_a_reader_that_keeps_up() {
     let mut pair = Pair::established(&stack);
     pair.end[CLIENT].write_forever();
     pair.pump(CLIENT);
-    pair.run_for(Time::from_secs(1));
+    pair.run_for(Span::from_secs(1));
     assert!(
         pair.end[CLIENT].peer_window() <= 131_072,
         "tuning is bounded"
@@ -415,7 +415,7 @@ fn the_send_buffer_bounds_what_is_outstanding() {
     // Between two thirds of nine segments and all of them a round trip of 20 ms.
     let mark = pair.now;
     let before = pair.delivered(SERVER);
-    pair.run_for(Time::from_secs(1));
+    pair.run_for(Span::from_secs(1));
     let rate = (pair.delivered(SERVER) - before) / (pair.now - mark).as_ms();
     assert!((430..=660).contains(&rate), "{rate} bytes/ms");
 }

@@ -20,7 +20,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use trammel_bench::testbed::{Faults, Observation, Outage, Plan, Traffic, Variation};
 use trammel_bench::trial::Outcome;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_ground::identity;
 use trammel_ground::own_file;
 use trammel_ground::say;
@@ -319,9 +319,9 @@ impl Observed {
             came_after: *came_after,
             tester: (
                 outcome.bunched,
-                tester_late.map(Time::as_ps),
+                tester_late.map(Span::as_ps),
                 *tester_burst,
-                sending.map(Time::as_ps),
+                sending.map(Span::as_ps),
             ),
         }
     }
@@ -333,7 +333,7 @@ impl Observed {
             outcome: Outcome {
                 offered: self.offered,
                 forwarded: self.forwarded,
-                effective: Time::from_ps(self.effective),
+                effective: Span::from_ps(self.effective),
                 bunched,
                 latency: self.latency.map(histogram),
             },
@@ -353,11 +353,11 @@ impl Observed {
                 less: histogram(less),
                 more: histogram(more),
             }),
-            tagged: self.tagged.into_iter().map(Time::from_ps).collect(),
+            tagged: self.tagged.into_iter().map(Span::from_ps).collect(),
             came_after: self.came_after,
-            tester_late: late.map(Time::from_ps),
+            tester_late: late.map(Span::from_ps),
             tester_burst: burst,
-            sending: sending.map(Time::from_ps),
+            sending: sending.map(Span::from_ps),
         }
     }
 }
@@ -393,12 +393,12 @@ mod tests {
 
     fn observation() -> Observation {
         let mut latency = Histogram::of_times();
-        latency.record_time(Time::from_us(17));
+        latency.record_time(Span::from_us(17));
         Observation {
             outcome: Outcome {
                 offered: 10,
                 forwarded: 7,
-                effective: Time::from_ms(3),
+                effective: Span::from_ms(3),
                 bunched: 780,
                 latency: Some(latency.clone()),
             },
@@ -418,11 +418,11 @@ mod tests {
                 less: latency.clone(),
                 more: latency,
             }),
-            tagged: vec![Time::from_us(6)],
+            tagged: vec![Span::from_us(6)],
             came_after: Some(5),
-            tester_late: Some(Time::from_us(40_000)),
+            tester_late: Some(Span::from_us(40_000)),
             tester_burst: Some(800),
-            sending: Some(Time::from_ms(3)),
+            sending: Some(Span::from_ms(3)),
         }
     }
 
@@ -460,7 +460,7 @@ mod tests {
     }
 
     fn plan(fps: f64) -> Plan {
-        Plan::of(&[Load::new(fps, Time::from_secs(1)).unwrap()])
+        Plan::of(&[Load::new(fps, Span::from_secs(1)).unwrap()])
     }
 
     #[test]

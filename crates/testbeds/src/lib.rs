@@ -30,7 +30,7 @@ use trammel_bench::procedures::{self, Bench, Entry, Error, Search};
 use trammel_bench::rehearsal::Rehearsal;
 use trammel_bench::testbed::{Testbed, Traffic};
 use trammel_core::entry::Params;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_ground::machine as this_machine;
 use trammel_ground::whole_file;
 use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, USAGE, progress, say};
@@ -259,7 +259,7 @@ fn write_profile(job: &Job, wanted: &profile::Wanted, tables: &[Table]) -> anyho
 }
 
 /// A length as people say it.
-fn spoken(length: Time) -> String {
+fn spoken(length: Span) -> String {
     let seconds = length.as_secs_f64().ceil() as u64;
     let (hours, minutes) = (seconds / 3600, seconds % 3600 / 60);
     match (hours, minutes) {
@@ -271,8 +271,8 @@ fn spoken(length: Time) -> String {
 }
 
 /// Trials that the job will make, about, and how long they take by the clock on the wall.
-fn rehearse(job: &Job) -> anyhow::Result<(u64, Time)> {
-    let (mut trials, mut length) = (0, Time::ZERO);
+fn rehearse(job: &Job) -> anyhow::Result<(u64, Span)> {
+    let (mut trials, mut length) = (0, Span::ZERO);
     for bed in &job.beds {
         let mut rehearsal = Rehearsal::new(bed.as_ref());
         let mut bench = Bench::new(&mut rehearsal, job.traffics.clone(), job.search);
@@ -283,7 +283,7 @@ fn rehearse(job: &Job) -> anyhow::Result<(u64, Time)> {
             }
         }
         let (made, taken) = rehearsal.total();
-        (trials, length) = (trials + made, length.saturating_add(taken));
+        (trials, length) = (trials + made, length + taken);
     }
     Ok((trials, length))
 }

@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::clock::{monotonic_ns, real_time};
 use trammel_io::netns::{Namespace, veth};
 use trammel_stats::histogram::Histogram;
@@ -20,18 +20,18 @@ use trammel_traffic::send::way::Way;
 use trammel_traffic::send::{self, Lane};
 use trammel_traffic::stream::{Departure, Late, Limits, Meter, Plan, Source, Stream};
 
-const LASTING: Time = Time::from_secs(3);
+const LASTING: Span = Span::from_secs(3);
 const ROUNDS: usize = 3;
 
 /// Packets at equal gaps.
 #[derive(Debug)]
-struct Every(Time);
+struct Every(Span);
 
 impl Source for Every {
     fn plan(&self, _: u64) -> Plan {
         let gap = self.0;
         Box::new((0..).map(move |at| Departure {
-            at: gap * at,
+            at: Time::ZERO + gap * at,
             bytes: 16,
         }))
     }
@@ -41,7 +41,7 @@ impl Source for Every {
 fn sent(
     left: &Namespace,
     to: &UdpSocket,
-    gap: Time,
+    gap: Span,
     wait: Wait,
 ) -> Result<Histogram, Box<dyn Error>> {
     let stream = Stream {
@@ -92,11 +92,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                             }
                         });
                     }
-                    let late = sent(&left, &sink, Time::from_secs(1) / pps, wait);
+                    let late = sent(&left, &sink, Span::from_secs(1) / pps, wait);
                     over.store(true, Ordering::Relaxed);
                     late
                 })?;
-                let us = |share| late.quantile_time(share).map_or(0.0, Time::as_secs_f64) * 1e6;
+                let us = |share| late.quantile_time(share).map_or(0.0, Span::as_secs_f64) * 1e6;
                 println!(
                     "{pps:9} {neighbours:10}  {gives:7} {:15.3} {:9.1} {:9.1} {:10.1}",
                     us(0.5),

@@ -10,7 +10,7 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::clock::{monotonic_ns, process_cpu_ns, real_time, thread_cpu_ns};
 use trammel_io::netns::{Namespace, veth};
 use trammel_traffic::pace::Wait;
@@ -25,7 +25,7 @@ use trammel_traffic::send::{self, Lane, Sent};
 use trammel_traffic::signal::message::{Count, Wish};
 use trammel_traffic::stream::{Departure, Late, Limits, Meter, Plan, Source, Stream};
 
-const LASTING: Time = Time::from_ms(500);
+const LASTING: Span = Span::from_ms(500);
 
 /// Packets at equal gaps.
 #[derive(Debug)]

@@ -10,7 +10,7 @@
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_io::afpacket::{self, AfPacket};
 use trammel_io::afxdp::{self, AfXdp};
 use trammel_io::clock::{monotonic_ns, pin, real_time, thread_cpu_ns, wait};
@@ -86,14 +86,14 @@ fn full(
     // All frames are due within a fraction of the time that they take.
     let load = Load {
         frames_per_second: 1e8,
-        duration: Time::from_secs_f64(frames as f64 / 1e8),
+        duration: Span::from_secs_f64(frames as f64 / 1e8),
     };
     let direction = Direction {
         traffic: traffic(),
         loads: vec![load],
     };
     let plan = Plan {
-        residual: Time::from_ms(100),
+        residual: Span::from_ms(100),
         threads: threads(priority),
         ..Plan::one_way(direction)
     };
@@ -285,7 +285,7 @@ fn main() -> Outcome<()> {
     }
     for (name, way) in rows {
         let mut tester = Tester::open(ports(way, &left, &right))?;
-        let trial = Time::from_ms(300);
+        let trial = Span::from_ms(300);
         if let Some(found) = ceiling::measure(
             &mut tester,
             &traffic(),

@@ -3,7 +3,7 @@
 use crate::moments::{Arrivals, Numeric, Predicted};
 use crate::record::Protocol;
 use std::fmt;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// A packet of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub trait Source: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// How long after its start.
-    pub duration: Option<Time>,
+    pub duration: Option<Span>,
     /// After so many packets.
     pub packets: Option<u64>,
     /// After so many bytes of payload; the packet that reaches it is the last.
@@ -109,7 +109,9 @@ impl Stream {
         let limits = self.limits;
         let (mut packets, mut bytes) = (0, 0);
         self.source.plan(self.seed).take_while(move |departure| {
-            let goes_on = limits.duration.is_none_or(|most| departure.at < most)
+            let goes_on = limits
+                .duration
+                .is_none_or(|most| departure.at.since_start() < most)
                 && limits.packets.is_none_or(|most| packets < most)
                 && limits.bytes.is_none_or(|most| bytes < most);
             packets += 1;
@@ -124,7 +126,7 @@ mod tests {
     use super::*;
 
     #[derive(Debug)]
-    struct Every(Time);
+    struct Every(Span);
 
     impl Source for Every {
         fn plan(&self, _: u64) -> Plan {
@@ -140,7 +142,7 @@ mod tests {
         let stream = Stream {
             name: String::new(),
             protocol: Protocol::Udp,
-            source: Box::new(Every(Time::from_ms(1))),
+            source: Box::new(Every(Span::from_ms(1))),
             start: Time::ZERO,
             limits,
             seed: 1,
@@ -155,7 +157,7 @@ mod tests {
     #[test]
     fn whichever_limit_comes_first_ends_it() {
         let all = Limits {
-            duration: Some(Time::from_ms(10)),
+            duration: Some(Span::from_ms(10)),
             packets: Some(7),
             bytes: Some(450),
         };

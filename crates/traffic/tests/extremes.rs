@@ -1,7 +1,7 @@
 //! Whatever instants, numbers and lengths a log holds, the decoder tells something and never panics.
 
 use proptest::prelude::*;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_traffic::decode::{Decoder, Options};
 use trammel_traffic::log::Session;
 use trammel_traffic::record::{Instants, MOST_BYTES, MOST_SEQUENCE, Record};
@@ -49,7 +49,7 @@ proptest! {
         interval in prop::sample::select(vec![1_u64, 1_000_000_000, u64::MAX / 2_000]),
     ) {
         let options = Options {
-            interval: Time::from_ns(interval),
+            interval: Span::from_ns(interval),
             ..Options::default()
         };
         let mut decoder = Decoder::new(options);

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::clock::monotonic_ns;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::receive::hub::{Hub, Sink};
@@ -22,7 +22,7 @@ use trammel_traffic::stream::{Departure, Late, Limits, Meter, Plan, Source, Stre
 
 /// So many packets of so many bytes, one each so often.
 #[derive(Debug)]
-struct Regular(u64, u32, Time);
+struct Regular(u64, u32, Span);
 
 impl Source for Regular {
     fn plan(&self, _: u64) -> Plan {
@@ -168,12 +168,12 @@ fn send_one(
 fn what_is_sent_is_received_and_told() {
     let (kept, bad) = beside_a_receiver(None, |address, stop| {
         let mut session = Session::open(address, None, stop).expect("it is there");
-        let slow = stream(Regular(500, 100, Time::from_us(20)));
+        let slow = stream(Regular(500, 100, Span::from_us(20)));
         let (sent, received) = send_one(&mut session, &slow, Mechanism::Calls, stop);
         assert_eq!((sent.count.packets, sent.count.bytes), (500, 50_000));
         assert_eq!((received.packets, received.bytes), (500, 50_000));
         assert_eq!((sent.errors, sent.lateness.count()), (0, 500));
-        let burst = stream(Regular(1000, 64, Time::ZERO));
+        let burst = stream(Regular(1000, 64, Span::ZERO));
         let (sent, received) = send_one(&mut session, &burst, Mechanism::Segments, stop);
         assert_eq!((sent.count.packets, received.packets), (1000, 1000));
         assert!(sent.overdue > 900);
@@ -207,7 +207,7 @@ fn messages_of_tcp_come_whole_and_a_connection_of_nobodys_flow_is_closed() {
         let mut session = Session::open(address, None, stop).expect("it is there");
         let tcp = Stream {
             protocol: Protocol::Tcp,
-            ..stream(Regular(400, 5000, Time::from_us(5)))
+            ..stream(Regular(400, 5000, Span::from_us(5)))
         };
         let (number, port) = session.open_flow(wish(&tcp), stop).expect("it opens");
         let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("it is there");
@@ -245,7 +245,7 @@ fn only_who_holds_the_key_is_served() {
         let mut session = Session::open(address, Some(&key), stop).expect("it is the key");
         send_one(
             &mut session,
-            &stream(Regular(3, 16, Time::ZERO)),
+            &stream(Regular(3, 16, Span::ZERO)),
             Mechanism::Calls,
             stop,
         );
@@ -268,7 +268,7 @@ fn only_who_holds_the_key_is_served() {
 fn who_lies_or_disappears_ends_only_his_own_flows() {
     let (kept, bad) = beside_a_receiver(None, |address, stop| {
         let mut honest = Session::open(address, None, stop).expect("it is there");
-        let short = stream(Regular(10, 50, Time::from_us(10)));
+        let short = stream(Regular(10, 50, Span::from_us(10)));
         // One opens a flow and is gone.
         let mut gone = Session::open(address, None, stop).expect("it is there");
         gone.open_flow(wish(&short), stop).expect("it opens");
@@ -347,7 +347,7 @@ fn a_thousand_streams_on_one_thread_keep_their_times_and_one_that_fails_ends_alo
         .map(|at| {
             let own = Stream {
                 start: Time::from_us(u64::from(at)),
-                ..stream(Regular(20, 64, Time::from_ms(2)))
+                ..stream(Regular(20, 64, Span::from_ms(2)))
             };
             let room = if at == 500 { 5 } else { usize::MAX };
             Lane::new(&own, at, Box::new(Void(room)), origin)

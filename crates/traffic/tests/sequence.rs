@@ -5,7 +5,7 @@ use std::io::Read;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::clock::monotonic_ns;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::receive::hub::{Hub, Sink};
@@ -76,7 +76,7 @@ fn losses_and_copies_do_not_make_up_for_each_other() {
 
 #[derive(Debug)]
 struct Every {
-    gap: Time,
+    gap: Span,
     bytes: u32,
 }
 
@@ -90,7 +90,7 @@ impl Source for Every {
     }
 }
 
-fn stream(protocol: Protocol, gap: Time, bytes: u32, duration: Time) -> Stream {
+fn stream(protocol: Protocol, gap: Span, bytes: u32, duration: Span) -> Stream {
     Stream {
         name: String::new(),
         protocol,
@@ -128,7 +128,7 @@ fn who_cannot_send_all_stops_in_time_and_says_what_was_not_sent() {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has ports");
     let own = socket.local_addr().expect("it is bound");
     socket.connect(own).expect("it is there");
-    let fast = stream(Protocol::Udp, Time::from_ns(10), 16, Time::from_ms(200));
+    let fast = stream(Protocol::Udp, Span::from_ns(10), 16, Span::from_ms(200));
     let udp = Udp::new(socket, &fast, Mechanism::Calls).expect("it is a socket");
     let (count, took) = sent(&fast, Box::new(udp));
     assert!(took < Duration::from_secs(5), "{took:?}");
@@ -143,9 +143,9 @@ fn who_cannot_send_all_stops_in_time_and_says_what_was_not_sent() {
     let (mut held, _) = listener.accept().expect("it came");
     let full = stream(
         Protocol::Tcp,
-        Time::from_us(10),
+        Span::from_us(10),
         100_000,
-        Time::from_ms(300),
+        Span::from_ms(300),
     );
     let tcp = Tcp::new(connection, 1).expect("it is open");
     let (count, took) = sent(&full, Box::new(tcp));

@@ -6,7 +6,7 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::afpacket::{self, AfPacket};
 use trammel_io::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
 use trammel_io::clock::{monotonic_ns, wait};
@@ -66,7 +66,7 @@ fn ports(
 fn load(frames_per_second: f64, ms: u64) -> Load {
     Load {
         frames_per_second,
-        duration: Time::from_ms(ms),
+        duration: Span::from_ms(ms),
     }
 }
 
@@ -80,7 +80,7 @@ fn one_way(traffic: Traffic, loads: &[Load]) -> Plan {
         loads: loads.to_vec(),
     };
     Plan {
-        residual: Time::from_ms(200),
+        residual: Span::from_ms(200),
         ..Plan::one_way(direction)
     }
 }
@@ -100,7 +100,7 @@ fn first(seen: &Observation) -> &DirectionSeen {
 /// The tester, or nothing where the machine lacks something.
 fn open(ports: [Port; 2]) -> Option<Tester> {
     let mut tester = or_skip(Tester::open(ports))?;
-    let learnt = tester.learn(Time::from_secs(20), &AtomicBool::new(false));
+    let learnt = tester.learn(Span::from_secs(20), &AtomicBool::new(false));
     learnt.unwrap_or_else(|error| panic!("{error}"));
     Some(tester)
 }
@@ -130,8 +130,8 @@ fn nothing_is_lost(way: Way, stamps: Stamps) {
             assert_eq!((seen.corrupted, seen.strays, seen.too_late), (0, 0, 0));
             assert_eq!((seen.duplicated(), seen.reordered()), (0, 0));
             // From the first frame, which may have been late, to the last, which is not early.
-            let late = Time::from_ps(seen.lateness.max().expect("frames were sent"));
-            assert!(seen.effective + late >= Time::from_us(39_990), "{late:?}");
+            let late = Span::from_ps(seen.lateness.max().expect("frames were sent"));
+            assert!(seen.effective + late >= Span::from_us(39_990), "{late:?}");
             assert_eq!(seen.lateness.count(), 1400);
         }
         if both.iter().any(|seen| seen.lost() > 0) {
@@ -445,7 +445,7 @@ fn frames_in_bursts_all_come_and_last_as_long() {
         };
         let bursts = Bursts {
             frames: 64,
-            gap: Time::from_us(1),
+            gap: Span::from_us(1),
         };
         let traffic = Traffic {
             bursts: Some(bursts),
@@ -454,16 +454,16 @@ fn frames_in_bursts_all_come_and_last_as_long() {
         let seen = run(&mut tester, &one_way(traffic, &[load(64_000.0, 100)]));
         let seen = first(&seen);
         assert_eq!((seen.sent(), seen.lost(), seen.reordered()), (6400, 0, 0));
-        let late = Time::from_ps(seen.lateness.max().expect("frames were sent"));
-        assert!(seen.effective + late >= Time::from_us(99_999), "{late:?}");
-        assert!(seen.effective <= Time::from_ms(100) + late);
+        let late = Span::from_ps(seen.lateness.max().expect("frames were sent"));
+        assert!(seen.effective + late >= Span::from_us(99_999), "{late:?}");
+        assert!(seen.effective <= Span::from_ms(100) + late);
     }
     let Some(mut tester) = open(ports(Way::Live, [&left, &right], false, false)) else {
         return;
     };
     let bursts = Bursts {
         frames: 2,
-        gap: Time::ZERO,
+        gap: Span::ZERO,
     };
     let traffic = Traffic {
         bursts: Some(bursts),
@@ -615,7 +615,7 @@ fn a_device_that_is_not_there_is_named() {
     let mut tester = Tester::open(routed).expect("it may be opened");
     let stop = AtomicBool::new(false);
     let error = tester
-        .learn(Time::from_ms(300), &stop)
+        .learn(Span::from_ms(300), &stop)
         .expect_err("nobody answers")
         .to_string();
     assert!(
@@ -648,7 +648,7 @@ fn the_ceiling_of_a_wire_is_what_it_takes_without_loss() {
     let measured = ceiling::measure(
         &mut tester,
         &traffic,
-        Time::from_ms(20),
+        Span::from_ms(20),
         Threads::default(),
         &|| (),
         &AtomicBool::new(false),
@@ -666,7 +666,7 @@ fn the_ceiling_of_a_wire_is_what_it_takes_without_loss() {
     let stopped = ceiling::measure(
         &mut tester,
         &traffic,
-        Time::from_ms(20),
+        Span::from_ms(20),
         Threads::default(),
         &|| (),
         &AtomicBool::new(true),

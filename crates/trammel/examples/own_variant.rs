@@ -10,7 +10,7 @@ use trammel::scenario::model::Scenario;
 use trammel::scenario::plugin::{Plugin, Random};
 use trammel::scenario::workload::Stream;
 use trammel_core::entry::About;
-use trammel_core::{rng::Rng, time::Time, units::Rate};
+use trammel_core::{rng::Rng, time::Span, units::Rate};
 use trammel_stats::dist::{self, Distribution};
 use trammel_tcp::cc::{self, CongestionControl, Tp};
 
@@ -70,7 +70,7 @@ fn main() -> anyhow::Result<ExitCode> {
     }
     let outcome = Scenario::dumbbell()
         .rate(Rate::from_bps(20_000_000))
-        .rtt(Time::from_ms(40))
+        .rtt(Span::from_ms(40))
         .flow(Flow::new("stubborn"))
         .flow(Flow::new("reno"))
         .stream(Stream::new(
@@ -78,7 +78,7 @@ fn main() -> anyhow::Result<ExitCode> {
             Plugin::new("film").into(),
             Random::Always(0.001),
         ))
-        .duration(Time::from_secs(60))
+        .duration(Span::from_secs(60))
         .repeat(5)
         .run()?;
     let shown = ["share", "goodput", "loss", "delay_p95"];

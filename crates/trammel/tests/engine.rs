@@ -12,7 +12,7 @@ use trammel::scenario::model::Engine;
 use trammel::scenario::{File, ReadError};
 use trammel::transport::points::{Outcome, RunOptions, Unwatched, Watch, run_points};
 use trammel::transport::run_tables::RunTables;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 const TWO: &str = "title = 'Two'\nduration = '3 s'\nwarmup = '1 s'\nrepeat = 2\n\
     [path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\nloss = { probability = 1e-3 }\n\
@@ -474,7 +474,7 @@ fn a_scenario_from_rust_runs_or_tells_every_fault() {
     use trammel::RunScenario;
     use trammel::scenario::flow::Flow;
     use trammel::scenario::model::Scenario;
-    let scenario = || Scenario::dumbbell().duration(Time::from_secs(2));
+    let scenario = || Scenario::dumbbell().duration(Span::from_secs(2));
     let outcome = scenario().flow(Flow::new("bbr")).run().unwrap();
     assert_eq!(outcome.flows.len(), 1);
     let error = scenario()
@@ -504,7 +504,7 @@ fn every_example_runs() {
         file.points = vec![file.points[0].clone(), file.points[last].clone()];
         for point in &mut file.points {
             let scenario = &mut point.scenario;
-            scenario.duration = Time::from_secs(2);
+            scenario.duration = Span::from_secs(2);
             scenario.warmup = Time::ZERO;
             scenario.repeat = 1;
             scenario

@@ -7,7 +7,7 @@ use trammel::scenario::registry::Family;
 use trammel::scenario::{Description, File, ReadError, Reading};
 use trammel::transport::answer::answer;
 use trammel::transport::points::{RunOptions, Unwatched, run_points};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// What the examples need of each family; a build without it cannot read them.
 const NEEDED: &[(Family, &[&str])] = &[
@@ -103,7 +103,7 @@ fn the_first_sentence_answers_the_question() {
             Err(error) => panic!("{error}"),
         };
         for point in &mut file.points {
-            point.scenario.duration = Time::from_secs(*seconds);
+            point.scenario.duration = Span::from_secs(*seconds);
             point.scenario.warmup = point.scenario.warmup.min(Time::from_secs(seconds / 3));
             point.scenario.repeat = *repeat;
         }

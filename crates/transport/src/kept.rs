@@ -44,6 +44,7 @@ impl Keep for RunTables {
 mod tests {
     use super::*;
     use crate::simulate::simulate;
+    use trammel_core::Span;
     use trammel_core::time::Time;
     use trammel_scenario::flow::Flow;
     use trammel_scenario::model::Scenario;
@@ -64,7 +65,7 @@ mod tests {
                 start: Time::ZERO,
                 stop: None,
             })
-            .duration(Time::from_secs(3))
+            .duration(Span::from_secs(3))
             .warmup(Time::from_secs(1));
         let run = simulate(&scenario, 1, true).unwrap();
         assert!(!run.traces.is_empty() && !run.workloads.is_empty());

@@ -15,25 +15,25 @@
 
 use super::network_of::BuiltLink;
 use super::observe::LinkSeen;
-use super::span::Span;
-use trammel_core::time::Time;
+use super::run_times::RunTimes;
+use trammel_core::time::{Span, Time};
 use trammel_netsim::link::LinkCounters;
 use trammel_stats::stats::percentile;
 use trammel_stats::table::{Cell, Table};
 
-pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, span: &Span) {
-    let has_warm = span.warmup > Time::ZERO;
+pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, times: &RunTimes) {
+    let has_warm = times.warmup > Time::ZERO;
     let (now, warm) = (seen.now, seen.warm);
     let window = |from: Time, before: LinkCounters| Window {
         link,
         from,
-        to: span.end,
+        to: times.end,
         before,
         now,
     };
     let (whole, since) = (
         window(Time::ZERO, LinkCounters::default()),
-        window(span.warmup, warm),
+        window(times.warmup, warm),
     );
     let [until_warm, until_end] = seen.waited;
     let looks = |looks: &[u32]| looks.iter().map(|one| f64::from(*one)).collect::<Vec<_>>();
@@ -57,7 +57,7 @@ pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, spa
         now.lost_pkts.into(),
         now.marked_pkts.into(),
         whole.loss().into(),
-        recovery_s(link, seen, span).into(),
+        recovery_s(link, seen, times).into(),
         late(since.throughput_mbps()).into(),
         late(since.utilisation()).into(),
         late(mean(&late_queue)).into(),
@@ -73,25 +73,25 @@ pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, spa
 /// How long after a rise of its rate the link first carries nine tenths of the new rate, over a quarter of a second or ten looks,
 /// whichever is longer: the mean over the rises after the warm-up. Where it does not before the rate changes again, the time until
 /// then counts.
-fn recovery_s(link: &BuiltLink, seen: &LinkSeen, span: &Span) -> Option<f64> {
+fn recovery_s(link: &BuiltLink, seen: &LinkSeen, times: &RunTimes) -> Option<f64> {
     const PART: f64 = 0.9;
-    const WINDOW: Time = Time::from_ms(250);
+    const WINDOW: Span = Span::from_ms(250);
     const LOOKS: usize = 10;
     let schedule = link.schedule.as_ref().filter(|_| !seen.sent.is_empty())?;
-    let (mut at, mut times) = (Time::ZERO, Vec::new());
+    let (mut at, mut took) = (Time::ZERO, Vec::new());
     while let Some((rise, rate)) = schedule
         .next_change(at)
-        .filter(|(time, _)| *time < span.end)
+        .filter(|(time, _)| *time < times.end)
     {
-        let is_rise = rate > schedule.at(at) && rise >= span.warmup;
+        let is_rise = rate > schedule.at(at) && rise >= times.warmup;
         at = rise;
         if !is_rise {
             continue;
         }
         let until = schedule
             .next_change(rise)
-            .map_or(span.end, |(time, _)| time);
-        let until = until.min(span.end);
+            .map_or(times.end, |(time, _)| time);
+        let until = until.min(times.end);
         let after = |looks: &&(Time, u64)| looks.0 >= rise && looks.0 <= until;
         let looks: Vec<(Time, u64)> = seen.sent.iter().filter(after).copied().collect();
         let used = (0..looks.len()).find(|first| {
@@ -104,9 +104,9 @@ fn recovery_s(link: &BuiltLink, seen: &LinkSeen, span: &Span) -> Option<f64> {
             })
         });
         let recovered = used.map_or(until, |first| looks[first].0);
-        times.push((recovered - rise).as_secs_f64());
+        took.push((recovered - rise).as_secs_f64());
     }
-    (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
+    (!took.is_empty()).then(|| took.iter().sum::<f64>() / took.len() as f64)
 }
 
 /// A link between two instants.

@@ -9,12 +9,12 @@ use super::network_of::{BuiltFlow, BuiltLink};
 use super::observe::{CURVE_SAMPLES, FlowSeen, LinkSeen, Seen, TrafficSeen, bin};
 use super::rows::{self, Ran};
 use super::run_tables::RunTables;
-use super::span::Span;
+use super::run_times::RunTimes;
 use super::trace_of::{EntityTrace, Samples};
 use super::workloads;
 use anyhow::bail;
 use std::time::Duration;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_kernel::boot::{Limits, Machine};
 use trammel_kernel::job::{self, Answer, Counts, QueueCounts, WaySeen};
 use trammel_netsim::flow::FlowResult;
@@ -106,11 +106,14 @@ fn limits<'a>(
         .into_iter()
         .map(u64::from)
         .sum::<u64>();
-    let bits = |link: &JobLink, to: Time| link.link.capacity_bits(Time::ZERO, to);
-    let packets = |to: Time| {
+    let bits = |link: &JobLink, span: Span| {
+        let end = Time::ZERO + span;
+        link.link.capacity_bits(Time::ZERO, end)
+    };
+    let packets = |span: Span| {
         job.links
             .iter()
-            .map(|link| bits(link, to) / 12_000.0)
+            .map(|link| bits(link, span) / 12_000.0)
             .sum::<f64>()
     };
     // A path holds what a round trip carries, a receiver's hole as much again; what an access link could hold never comes to wait.
@@ -137,19 +140,19 @@ pub(super) fn tables(
             bail!("flow `{}`: {why}", flow.name);
         }
     }
-    let span = Span {
+    let times = RunTimes {
         warmup: scenario.warmup,
-        end: scenario.duration,
+        end: scenario.end(),
     };
     let flows = job.flows.iter().zip(&answer.flows);
     let known: Vec<_> = flows
-        .map(|(flow, seen)| flow_seen(flow, seen, &span))
+        .map(|(flow, seen)| flow_seen(flow, seen, &times))
         .collect();
     let way = |at: Option<(usize, usize)>| answer.ways.iter().find(|way| Some(way.at) == at);
     let links = job
         .links
         .iter()
-        .map(|link| link_seen(link, way(Some(link.queue)), way(link.spoil), &span));
+        .map(|link| link_seen(link, way(Some(link.queue)), way(link.spoil), &times));
     let mut seen = Seen {
         flows: Vec::with_capacity(known.len()),
         links: links.collect(),
@@ -177,7 +180,7 @@ pub(super) fn tables(
         seen: &seen,
         counts_events: false,
     };
-    rows::fill(&mut run, ran, &span);
+    rows::fill(&mut run, ran, &times);
     let completed: Vec<_> = job
         .workloads
         .iter()
@@ -185,7 +188,7 @@ pub(super) fn tables(
         .collect();
     let workloads = || job.workloads.iter().map(|of| &of.built).zip(&completed);
     for (of, job) in workloads().zip(&job.workloads) {
-        let carried = workloads::Carried::of(&through(job, answer), &span);
+        let carried = workloads::Carried::of(&through(job, answer), &times);
         workloads::rows(&mut run.workloads, of, carried, scenario.warmup);
     }
     if wants_curves {
@@ -215,7 +218,7 @@ fn completed(workload: &JobWorkload, answer: &Answer) -> Completed {
         of.completions
             .extend(seen.completed_ns.map(|at| Completion {
                 start: *start,
-                time: time(at).saturating_sub(*start),
+                time: time(at).saturating_since(*start),
                 ideal: *ideal,
                 bytes: *bytes,
             }));
@@ -234,15 +237,15 @@ struct Known {
     rtt: Histogram,
 }
 
-fn flow_seen(flow: &BuiltFlow, of: &job::FlowSeen, span: &Span) -> Known {
-    let has_warm = span.warmup > Time::ZERO;
+fn flow_seen(flow: &BuiltFlow, of: &job::FlowSeen, times: &RunTimes) -> Known {
+    let has_warm = times.warmup > Time::ZERO;
     let mut seen = FlowSeen::default();
     let [mut until, mut since] = [0, 1].map(|_| Histogram::of_counts(LONGEST_RTT_US));
-    let bin = bin(span.end);
+    let bin = bin(times.end.since_start());
     let mut acked = 0;
     for sample in live(&of.samples, flow.stop) {
         let at = time(sample.at_ns);
-        let is_late = at > span.warmup;
+        let is_late = at > times.warmup;
         let count = |sums: &mut (u64, u64)| {
             sums.0 += u64::from(sample.cwnd);
             sums.1 += 1;
@@ -264,18 +267,19 @@ fn flow_seen(flow: &BuiltFlow, of: &job::FlowSeen, span: &Span) -> Known {
             rtt.record_n(sample.srtt_us.into(), segments);
         }
         // Bins that end by now have what came until the sample before, or this one where it is at their end.
-        while bin * (seen.delivered.len() as u64 + 1) < at {
+        let next_bin_ends = |seen: &FlowSeen| Time::ZERO + bin * (seen.delivered.len() as u64 + 1);
+        while next_bin_ends(&seen) < at {
             seen.delivered
                 .push(seen.delivered.last().copied().unwrap_or_default());
         }
-        if bin * (seen.delivered.len() as u64 + 1) == at {
+        if next_bin_ends(&seen) == at {
             seen.delivered.push(sample.acked);
         }
     }
     if of.end.min_rtt_us > 0 && of.end.min_rtt_us < u32::MAX {
         if has_warm { &mut until } else { &mut since }.record(of.end.min_rtt_us.into());
     }
-    let bins = (span.end.as_ps() / bin.as_ps()) as usize;
+    let bins = (times.end.as_ps() / bin.as_ps()) as usize;
     let last = of
         .end
         .delivered
@@ -345,12 +349,12 @@ fn link_seen(
     link: &JobLink,
     queue: Option<&WaySeen>,
     spoil: Option<&WaySeen>,
-    span: &Span,
+    times: &RunTimes,
 ) -> LinkSeen {
     let Some(queue) = queue else {
         return LinkSeen::default();
     };
-    let is_late = |sample: &&(i64, u32, u32)| time(sample.0) > span.warmup;
+    let is_late = |sample: &&(i64, u32, u32)| time(sample.0) > times.warmup;
     let looks = || queue.samples.iter();
     let mean = |looks: &[u32]| {
         looks.iter().map(|one| f64::from(*one)).sum::<f64>() / looks.len().max(1) as f64
@@ -378,12 +382,12 @@ fn link_seen(
     let warm_counts = queue.warm.unwrap_or_default();
     LinkSeen {
         warm: counters(
-            span.warmup,
+            times.warmup,
             warm_counts,
             lost(|way| way.warm.unwrap_or_default()),
             mean(early),
         ),
-        now: counters(span.end, queue.end, lost(|way| way.end), mean(&all)),
+        now: counters(times.end, queue.end, lost(|way| way.end), mean(&all)),
         waited: [warm_counts.sent, queue.end.sent],
         curve: thinned(&queue.samples, |one| one.1)
             .map(|sample| (time(sample.0), sample.1, sample.2.into()))

@@ -5,7 +5,7 @@
 
 use super::network_of::{Built, BuiltFlow, BuiltLink};
 use super::trace_of::{EntityTrace, Samples};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netsim::flow::FlowResult;
 use trammel_netsim::ids::{FlowId, LinkId, StreamId};
 use trammel_netsim::link::LinkCounters;
@@ -123,12 +123,12 @@ pub struct Seen {
     /// See `workloads`.
     pub streams: Vec<TrafficSeen>,
     /// Length of a bin.
-    pub bin: Time,
+    pub bin: Span,
 }
 
 /// The length of a bin of a run until `end`: whole seconds.
-pub(super) fn bin(end: Time) -> Time {
-    Time::from_secs((end.as_ps() / 1_000_000_000_000).div_ceil(MOST_BINS).max(1))
+pub(super) fn bin(run: Span) -> Span {
+    Span::from_secs((run.as_ps() / 1_000_000_000_000).div_ceil(MOST_BINS).max(1))
 }
 
 /// Steps of the network between two looks at whether to stop: some milliseconds.
@@ -152,10 +152,10 @@ pub fn observe(
     curves: bool,
     stop: &dyn Fn() -> bool,
 ) -> Option<Seen> {
-    let bin = bin(end);
+    let bin = bin(end.since_start());
     let bins = end.as_ps().div_ceil(bin.as_ps()).max(1);
     let looks_a_bin = (LOOKS / bins).clamp(1, 1000);
-    let step = Time::from_ps((bin.as_ps() / looks_a_bin).max(1));
+    let step = Span::from_ps((bin.as_ps() / looks_a_bin).max(1));
     let stride = (bins * looks_a_bin).div_ceil(CURVE_SAMPLES);
     let mut seen = Seen {
         flows: vec![FlowSeen::default(); built.flows.len()],
@@ -179,7 +179,7 @@ pub fn observe(
         } else {
             bin * (look / looks_a_bin) + step * (look % looks_a_bin)
         };
-        let at = at.min(end);
+        let at = (Time::ZERO + at).min(end);
         if !is_warm && at >= warmup {
             warm(built, warmup, &mut seen, stop)?;
             is_warm = true;
@@ -283,7 +283,7 @@ fn is_over(sender: &Connection, stop: Time, at: Time) -> bool {
 
 /// Notes what was until the end of the warm-up, at which the network begins to count anew.
 fn warm(built: &mut Built, warmup: Time, seen: &mut Seen, stop: &dyn Fn() -> bool) -> Option<()> {
-    let before = warmup.saturating_sub(Time::from_ps(1));
+    let before = warmup.saturating_sub(Span::from_ps(1));
     run_until(&mut built.network, before, stop)?;
     let until: Vec<_> = (0..seen.flows.len())
         .map(|index| built.network.flow_rtt(FlowId::new(index)).clone())

@@ -90,7 +90,7 @@ impl CongestionControl for Paced {
 
 #[cfg(test)]
 mod tests {
-    use trammel_core::time::Time;
+    use trammel_core::time::{Span, Time};
     use trammel_core::units::Rate;
     use trammel_scenario::flow::Flow;
     use trammel_scenario::model::Scenario;
@@ -104,11 +104,11 @@ mod tests {
             .pacing(pacing);
         let scenario = Scenario::dumbbell()
             .rate(Rate::from_bps(50_000_000))
-            .rtt(Time::from_ms(50))
+            .rtt(Span::from_ms(50))
             // Too short for the first window at once.
             .queue(Queue::new("droptail").limit(Limit::Packets(20)))
             .flow(flow)
-            .duration(Time::from_secs(5));
+            .duration(Span::from_secs(5));
         let run = crate::simulate::simulate(&scenario, 1, false).unwrap();
         let row = run.flows.rows().next().expect("one flow");
         row.float("retransmissions_pkts").expect("always counted")

@@ -2,7 +2,7 @@
 //! (Floyd and Jacobson, *Traffic phase effects in packet-switched gateways*, 1991).
 
 use std::collections::BTreeMap;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_scenario::File;
 use trammel_scenario::model::Scenario;
 use trammel_scenario::path::{Limit, Line};
@@ -70,5 +70,5 @@ fn without_chance(line: &Line) -> bool {
         && line.jitter.is_none()
         && line.reorder.is_none()
         && line.trace.is_none()
-        && line.late(limit) == Time::ZERO
+        && line.late(limit) == Span::ZERO
 }

@@ -6,7 +6,7 @@
 
 use super::run_tables::ALL_FLOWS;
 use std::collections::BTreeMap;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_scenario::columns::metric_of;
 use trammel_scenario::flow::Flow;
 use trammel_scenario::model::Scenario;
@@ -103,7 +103,7 @@ impl<'a> Possible<'a> {
         }
         let rates = line.schedule.iter().map(|change| change.rate.as_bps());
         let fastest = rates.fold(line.rate.as_bps(), u64::max) as f64;
-        let window = self.scenario.duration.saturating_sub(self.scenario.warmup);
+        let window = self.scenario.end().saturating_since(self.scenario.warmup);
         let bucket = line.burst.unwrap_or_default() as f64 * 8.0 / window.as_secs_f64();
         Some((fastest + bucket) / 1e6)
     }
@@ -131,7 +131,7 @@ fn is_cell(topology: &Topology) -> bool {
 }
 
 /// The unloaded round trip of a flow.
-fn rtt_of(topology: &Topology, flow: &Flow) -> Option<Time> {
+fn rtt_of(topology: &Topology, flow: &Flow) -> Option<Span> {
     match topology {
         Topology::Path(path) => Some(flow.rtt.unwrap_or(path.rtt)),
         Topology::Graph(graph) => {
@@ -142,10 +142,10 @@ fn rtt_of(topology: &Topology, flow: &Flow) -> Option<Time> {
     }
 }
 
-fn delay_of(graph: &Graph, from: &str, to: &str) -> Option<Time> {
+fn delay_of(graph: &Graph, from: &str, to: &str) -> Option<Span> {
     let steps = graph.route(from, to)?;
     let delays = steps.iter().map(|step| graph.links[step.link].delay);
-    Some(delays.fold(Time::ZERO, Time::saturating_add))
+    Some(delays.sum())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Asks the analytic models: a scenario becomes a question, and each model answers or says why not.
 
 use super::network_of::with_buffers;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_scenario::columns::{PREDICTIONS, table};
 use trammel_scenario::flow::{Buffers, DelayedAck, Flow};
 use trammel_scenario::model::Scenario;
@@ -181,7 +181,7 @@ fn stack_of(flow: &Flow) -> Result<Stack, String> {
     stack.min_rto = flow.min_rto.unwrap_or(stack.min_rto);
     match flow.delayed_ack {
         DelayedAck::Off | DelayedAck::Segments(1) => stack.ack_policy = AckPolicy::EverySegment,
-        DelayedAck::Segments(n) if n > 2 => stack.ack_policy = AckPolicy::Stretched(n, Time::ZERO),
+        DelayedAck::Segments(n) if n > 2 => stack.ack_policy = AckPolicy::Stretched(n, Span::ZERO),
         DelayedAck::Stack | DelayedAck::Segments(_) => {}
     }
     Ok(stack)
@@ -200,7 +200,7 @@ fn ack_ratio(stack: &Stack) -> f64 {
 fn flow_question(flow: &Flow, stack: &Stack, path: &Path) -> Result<FlowQuestion, String> {
     let rtt = flow.rtt.unwrap_or(path.rtt);
     // Linux adds its least timeout to the round trip, RFC 6298 takes the larger of the two.
-    let rto: Time = if stack.linux_rtt {
+    let rto: Span = if stack.linux_rtt {
         rtt + stack.min_rto
     } else {
         rtt.max(stack.min_rto)

@@ -10,8 +10,8 @@ use super::link_row::link_row;
 use super::network_of::{BuiltFlow, BuiltLink};
 use super::observe::{FlowSeen, Seen};
 use super::run_tables::RunTables;
-use super::span::{Span, mbps};
-use trammel_core::time::Time;
+use super::run_times::{RunTimes, mbps};
+use trammel_core::time::{Span, Time};
 use trammel_netsim::flow::FlowResult;
 use trammel_stats::histogram::Histogram;
 use trammel_stats::stats::jain;
@@ -30,8 +30,8 @@ struct FlowFacts<'a> {
     bytes: u64,
     late_bytes: Option<u64>,
     /// For how long it had something to send, of the whole run and after the warm-up.
-    active: Time,
-    late_active: Time,
+    active: Span,
+    late_active: Span,
     convergence_s: Option<f64>,
 }
 
@@ -49,19 +49,19 @@ pub(super) struct Ran<'a> {
 }
 
 /// Fills the tables of flows, groups and links.
-pub(super) fn fill(run: &mut RunTables, ran: Ran<'_>, span: &Span) {
+pub(super) fn fill(run: &mut RunTables, ran: Ran<'_>, times: &RunTimes) {
     let (links, seen, counts_events) = (ran.links, ran.seen, ran.counts_events);
-    let flows = flow_facts(ran, span);
+    let flows = flow_facts(ran, times);
     flow_rows(&mut run.flows, &flows, counts_events);
-    group_row(&mut run.groups, &flows, span);
+    group_row(&mut run.groups, &flows, times);
     for (link, of) in links.iter().zip(&seen.links) {
-        link_row(&mut run.links, link, of, span);
+        link_row(&mut run.links, link, of, times);
     }
 }
 
-fn flow_facts<'a>(ran: Ran<'a>, span: &Span) -> Vec<FlowFacts<'a>> {
+fn flow_facts<'a>(ran: Ran<'a>, times: &RunTimes) -> Vec<FlowFacts<'a>> {
     let seen = ran.seen;
-    let converged = convergence(ran.flows, &ran.results, seen, span);
+    let converged = convergence(ran.flows, &ran.results, seen, times);
     let known = ran.results.into_iter().zip(ran.rtts).zip(converged);
     let facts = ran.flows.iter().zip(&seen.flows).zip(known);
     let facts = facts.map(|((flow, of), ((result, last), convergence_s))| {
@@ -75,7 +75,7 @@ fn flow_facts<'a>(ran: Ran<'a>, span: &Span) -> Vec<FlowFacts<'a>> {
         };
         // What it sent until it stopped may come later.
         let stopped = flow.stop.max(result.last_data);
-        let until = result.completed.unwrap_or(stopped).min(span.end);
+        let until = result.completed.unwrap_or(stopped).min(times.end);
         let came = |of: &FlowResult| of.bytes_delivered + of.bytes_held;
         let late_bytes = of.warm.as_ref();
         let late_bytes = late_bytes.map(|(warm, _)| came(&result).saturating_sub(came(warm)));
@@ -84,8 +84,8 @@ fn flow_facts<'a>(ran: Ran<'a>, span: &Span) -> Vec<FlowFacts<'a>> {
             seen: of,
             bytes: result.bytes_delivered,
             late_bytes,
-            active: until.saturating_sub(flow.start),
-            late_active: until.saturating_sub(span.warmup.max(flow.start)),
+            active: until.saturating_since(flow.start),
+            late_active: until.saturating_since(times.warmup.max(flow.start)),
             convergence_s,
             result,
             rtt,
@@ -180,14 +180,15 @@ fn convergence(
     flows: &[BuiltFlow],
     results: &[FlowResult],
     seen: &Seen,
-    span: &Span,
+    times: &RunTimes,
 ) -> Vec<Option<f64>> {
     const WITHIN: f64 = 0.2;
-    const STAYS: Time = Time::from_secs(5);
+    const STAYS: Span = Span::from_secs(5);
     let needed = (STAYS.as_ps() / seen.bin.as_ps()).max(1) as usize;
-    let bins = (span.end.as_ps() / seen.bin.as_ps()) as usize;
+    let bins = (times.end.as_ps() / seen.bin.as_ps()) as usize;
     let active = |index: usize, bin: usize| {
-        let (from, to) = (seen.bin * bin as u64, seen.bin * (bin as u64 + 1));
+        let from = Time::ZERO + seen.bin * bin as u64;
+        let to = from + seen.bin;
         let end = results[index].completed.unwrap_or(flows[index].stop);
         flows[index].start <= from && end >= to
     };
@@ -213,8 +214,8 @@ fn convergence(
                     && (got(index, bin) as f64 - fair).abs() <= WITHIN * fair;
                 run = if is_near { run + 1 } else { 0 };
                 if run == needed {
-                    let first = seen.bin * (bin + 1 - needed) as u64;
-                    return Some(first.saturating_sub(flows[index].start).as_secs_f64());
+                    let first = Time::ZERO + seen.bin * (bin + 1 - needed) as u64;
+                    return Some(first.saturating_since(flows[index].start).as_secs_f64());
                 }
             }
             None
@@ -222,7 +223,7 @@ fn convergence(
         .collect()
 }
 
-fn group_row(table: &mut Table, flows: &[FlowFacts<'_>], span: &Span) {
+fn group_row(table: &mut Table, flows: &[FlowFacts<'_>], times: &RunTimes) {
     if flows.is_empty() {
         return;
     }
@@ -241,10 +242,10 @@ fn group_row(table: &mut Table, flows: &[FlowFacts<'_>], span: &Span) {
         let shares: Vec<f64> = bytes.iter().map(|bytes| *bytes as f64).collect();
         jain(&shares).filter(|_| several)
     };
-    let late_window = span.end - span.warmup.min(span.end);
+    let late_window = times.end - times.warmup.min(times.end);
     let row = vec![
         Cell::from(flows.len()),
-        mbps(bytes.iter().sum(), span.end).into(),
+        mbps(bytes.iter().sum(), times.end.since_start()).into(),
         fairness(&bytes).into(),
         friendliness(flows, &bytes).into(),
         slowest.into(),

@@ -7,7 +7,7 @@ use super::network_of::{Built, network_of};
 use super::observe::{Seen, observe};
 use super::rows::{self, Ran};
 use super::run_tables::RunTables;
-use super::span::Span;
+use super::run_times::RunTimes;
 use super::trace_of::{EntityTrace, Samples};
 use super::workloads;
 use anyhow::Context;
@@ -45,7 +45,7 @@ pub fn simulate_and_capture(
     if let Some((folder, point)) = captures {
         capture::begin(&mut built, &scenario.pcap, folder, point)?;
     }
-    let (warmup, end) = (scenario.warmup, scenario.duration);
+    let (warmup, end) = (scenario.warmup, scenario.end());
     let wants_curves = curves || scenario.trace != Tracing::Off;
     let seen = observe(&mut built, (warmup, end), wants_curves, stop);
     let seen = seen.context("the run was interrupted")?;
@@ -65,7 +65,7 @@ pub fn simulate_and_capture(
         seen: &seen,
         counts_events: true,
     };
-    rows::fill(&mut run, ran, &Span { warmup, end });
+    rows::fill(&mut run, ran, &RunTimes { warmup, end });
     let completed = |(index, workload)| {
         (
             workload,
@@ -73,14 +73,14 @@ pub fn simulate_and_capture(
         )
     };
     let workloads = || built.workloads.iter().enumerate().map(completed);
-    let span = Span { warmup, end };
+    let times = RunTimes { warmup, end };
     for (of, seen) in workloads().zip(&seen.workloads) {
-        let carried = workloads::Carried::of(seen, &span);
+        let carried = workloads::Carried::of(seen, &times);
         workloads::rows(&mut run.workloads, of, carried, warmup);
     }
     for (index, seen) in seen.streams.iter().enumerate() {
         let stream = built.network.stream(StreamId::new(index));
-        let carried = workloads::Carried::of(seen, &span);
+        let carried = workloads::Carried::of(seen, &times);
         stream_row(&mut run.streams, stream, scenario, index, carried);
     }
     if wants_curves {
@@ -101,7 +101,7 @@ pub fn sender(
 ) -> anyhow::Result<(Vec<Passed>, Vec<Sample>)> {
     let mut built = network_of(scenario, seed, Pace::EveryAck)?;
     built.network.watch_sender(flow);
-    built.network.run_until(scenario.duration);
+    built.network.run_until(scenario.end());
     let samples = built.network.flow_trace(flow).samples.clone();
     Ok((built.network.take_passed(), samples))
 }
@@ -115,11 +115,8 @@ fn stream_row(
 ) {
     let of = &scenario.streams[index];
     // What was sent until it stopped may come later.
-    let stop = of
-        .stop
-        .unwrap_or(scenario.duration)
-        .max(stream.last_arrival);
-    let active = stop.min(scenario.duration).saturating_sub(of.start);
+    let stop = of.stop.unwrap_or(scenario.end()).max(stream.last_arrival);
+    let active = stop.min(scenario.end()).saturating_since(of.start);
     let us = |ps: Option<u64>| ps.map(|ps| ps as f64 / 1e6);
     let lost = stream.sent_pkts - stream.received_pkts;
     let seconds = active.as_secs_f64();

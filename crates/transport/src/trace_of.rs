@@ -2,7 +2,7 @@
 //!
 //! Samples are kept as the simulator made them; a table of cells would take five times the memory.
 
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netsim::trace::Sample;
 use trammel_netsim::workload::Completion;
 use trammel_stats::table::CellType::{Float, Int, Text};
@@ -69,7 +69,7 @@ impl EntityTrace {
         match &self.samples {
             Samples::Flow(samples) => samples.iter().map(numbers_of).collect(),
             Samples::Completions(all) => {
-                let times = |c: &Completion| [c.start, c.time, c.ideal].map(Time::as_ps);
+                let times = |c: &Completion| [c.start.as_ps(), c.time.as_ps(), c.ideal.as_ps()];
                 let row = |c: &Completion| times(c).into_iter().chain([c.bytes]).collect();
                 all.iter().map(row).collect()
             }
@@ -147,8 +147,8 @@ fn completion_of(row: &[u64]) -> Option<Completion> {
     };
     Some(Completion {
         start: Time::from_ps(*start),
-        time: Time::from_ps(*time),
-        ideal: Time::from_ps(*ideal),
+        time: Span::from_ps(*time),
+        ideal: Span::from_ps(*ideal),
         bytes: *bytes,
     })
 }

@@ -5,7 +5,7 @@
 
 use super::network_of::BuiltWorkload;
 use super::observe::TrafficSeen;
-use super::span::{Span, mbps};
+use super::run_times::{RunTimes, mbps};
 use super::trace_of::{EntityTrace, Samples};
 use trammel_core::time::Time;
 use trammel_netsim::workload::{Completed, SizeBucket, Spread};
@@ -49,12 +49,12 @@ pub(super) struct Carried {
 }
 
 impl Carried {
-    pub(super) fn of(seen: &TrafficSeen, span: &Span) -> Carried {
+    pub(super) fn of(seen: &TrafficSeen, times: &RunTimes) -> Carried {
         let late = seen.bytes.saturating_sub(seen.warm_bytes);
-        let has_warm = span.warmup > Time::ZERO;
+        let has_warm = times.warmup > Time::ZERO;
         Carried {
-            goodput_mbps: mbps(seen.bytes, span.end),
-            late_goodput_mbps: mbps(late, span.end - span.warmup).filter(|_| has_warm),
+            goodput_mbps: mbps(seen.bytes, times.end.since_start()),
+            late_goodput_mbps: mbps(late, times.end - times.warmup).filter(|_| has_warm),
             retransmissions: Some(seen.retransmissions),
         }
     }

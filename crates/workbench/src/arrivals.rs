@@ -1,7 +1,7 @@
 //! When frames come: one plan for the simulated device and for the measured one.
 
 use trammel_bench::trial::Load;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_router::simulate::offer::{self, Arrivals};
 
 /// When the frames of a stream come.
@@ -42,7 +42,7 @@ impl Pattern {
                     offer::poisson(per_second, start, end, part.seed, &entity)
                 }
                 Pattern::Bursts(frames) => {
-                    offer::bursts(frames, Time::ZERO, per_second, start, end)
+                    offer::bursts(frames, Span::ZERO, per_second, start, end)
                 }
             };
             all = Box::new(all.chain(next.ok_or(per_second)?));

@@ -11,7 +11,7 @@ use crate::simulated::{SimulatedRouter, Stream};
 use crate::traffic::{PER_BROADCAST, Traffic};
 use std::sync::Arc;
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_cost::estimate::{Row, estimate};
 use trammel_cost::expr::Values;
@@ -178,10 +178,11 @@ impl Device {
 
     /// How long the last trial kept the device occupied: until its last frame was out, and at least as long as the
     /// core had work. Longer than the sending took where rings and queues filled meanwhile.
-    pub fn occupied(&self) -> Time {
-        self.last().map_or(Time::ZERO, |report| {
+    pub fn occupied(&self) -> Span {
+        self.last().map_or(Span::ZERO, |report| {
             let last_sent = report.ports.iter().map(|(_, counts)| counts.last_sent);
-            last_sent.max().unwrap_or(Time::ZERO).max(report.busy())
+            let sending = last_sent.max().unwrap_or(Time::ZERO).since_start();
+            sending.max(report.busy())
         })
     }
 }

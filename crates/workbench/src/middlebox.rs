@@ -121,6 +121,7 @@ impl Middlebox for RouterBetween {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use trammel_core::Span;
     use trammel_core::entry::Params;
     use trammel_core::units::Rate;
     use trammel_netsim::flow::FlowSpec;
@@ -148,7 +149,7 @@ mod tests {
             ..lang::Options::default()
         };
         let port = |name| Settings {
-            notice: Notice::Interrupt(Time::from_us(10)),
+            notice: Notice::Interrupt(Span::from_us(10)),
             ..Settings::ideal(name, Rate::from_bps(1_000_000_000))
         };
         let cost = Cost {
@@ -183,7 +184,7 @@ mod tests {
     /// A flow through the router, for so long: its goodput in bit/s, and packets that went either way.
     fn goodput(packet_us: f64, time: Time) -> (f64, u64, u64) {
         let mut net = Network::new();
-        let wire = |net: &mut Network, name| net.add_link(LinkSpec::wire(name, Time::from_ms(2)));
+        let wire = |net: &mut Network, name| net.add_link(LinkSpec::wire(name, Span::from_ms(2)));
         let (in_a, out_b) = (wire(&mut net, "to a"), wire(&mut net, "from b"));
         let (in_b, out_a) = (wire(&mut net, "to b"), wire(&mut net, "from a"));
         net.add_middlebox(Box::new(router(packet_us)), &[out_b, out_a]);

@@ -4,7 +4,7 @@
 //! rings drain loses nothing any more as soon as less comes than it can do, while what has gathered still makes
 //! frames wait; so the second is that of the first frame which takes no longer than twice the median at the lower load.
 
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_router::simulate::port::Passage;
 
 /// The overload, as a share of the throughput.
@@ -24,9 +24,9 @@ const USUAL: u64 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
     /// Until the last frame was lost at a receive ring; zero where none was after it.
-    pub last_loss: Time,
+    pub last_loss: Span,
     /// Until a frame came that took no longer than usual; none where that was not seen.
-    pub delay: Option<Time>,
+    pub delay: Option<Span>,
 }
 
 /// What a device did whose load was reduced at `reduced`: `passages` in any order, the instant of the last loss, and
@@ -35,12 +35,12 @@ pub fn recovery(
     passages: &[Passage],
     reduced: Time,
     last_lost: Option<Time>,
-    median: Time,
+    median: Span,
 ) -> Recovery {
     let after = passages.iter().filter(|one| one.came >= reduced);
     let usual = after.filter(|one| one.latency() <= median * USUAL);
     Recovery {
-        last_loss: last_lost.map_or(Time::ZERO, |at| at.saturating_sub(reduced)),
+        last_loss: last_lost.map_or(Span::ZERO, |at| at.saturating_since(reduced)),
         delay: usual.map(|one| one.came).min().map(|came| came - reduced),
     }
 }
@@ -63,9 +63,12 @@ mod tests {
             passage(110, 5),
             passage(120, 2),
         ];
-        let found = recovery(&passages, us(100), Some(us(103)), us(1));
-        assert_eq!((found.last_loss, found.delay), (us(3), Some(us(20))));
-        let found = recovery(&passages, us(100), Some(us(99)), Time::from_ns(900));
-        assert_eq!((found.last_loss, found.delay), (Time::ZERO, None));
+        let found = recovery(&passages, us(100), Some(us(103)), Span::from_us(1));
+        assert_eq!(
+            (found.last_loss, found.delay),
+            (Span::from_us(3), Some(Span::from_us(20)))
+        );
+        let found = recovery(&passages, us(100), Some(us(99)), Span::from_ns(900));
+        assert_eq!((found.last_loss, found.delay), (Span::ZERO, None));
     }
 }

@@ -7,7 +7,7 @@ use super::arrivals::{Part, Pattern};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_bench::trial::{Failure, Load, Outcome, Trial};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_cost::device_profile::DeviceProfile;
 use trammel_router::BuiltIn;
@@ -23,7 +23,7 @@ use trammel_stats::histogram::Histogram;
 /// How long residual frames are waited for.
 //= rfc2544 §23
 //# d) Wait for two seconds for any residual frames to be received.
-const RESIDUE: Time = Time::from_secs(2);
+const RESIDUE: Span = Span::from_secs(2);
 
 /// Frames that are offered to one port.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ pub fn port_of(profile: &DeviceProfile, name: &str) -> Settings {
         byte: cycles(&format!("{side}_byte")),
         empty: cycles(&format!("{side}_empty")),
     };
-    let latency = |us: f64| Notice::Interrupt(Time::from_secs_f64(us / 1e6));
+    let latency = |us: f64| Notice::Interrupt(Span::from_secs_f64(us / 1e6));
     Settings {
         name: name.to_owned(),
         rate: rate("link_bps").unwrap_or(Rate::from_bps(1)),
@@ -173,12 +173,10 @@ impl SimulatedRouter {
         if notes {
             simulation.ports().iter().for_each(Port::note_passages);
         }
-        let duration = loads
-            .iter()
-            .fold(Time::ZERO, |sum, load| sum.saturating_add(load.duration()));
+        let duration: Span = loads.iter().map(|load| load.duration()).sum();
         run(
             &mut simulation,
-            duration.saturating_add(RESIDUE),
+            Time::ZERO + duration + RESIDUE,
             &self.interrupted,
         )?;
         let report = simulation.report();
@@ -186,7 +184,7 @@ impl SimulatedRouter {
         let mut effective = duration;
         for (_, counts) in &report.ports {
             latency.merge(&counts.latency);
-            effective = effective.max(counts.last_offered);
+            effective = effective.max(counts.last_offered.since_start());
         }
         let outcome = Outcome {
             offered: report.balance.offered,
@@ -268,7 +266,7 @@ mod tests {
             // Ring and queue hide an overload by as many frames as they hold: 0.4 % of a trial.
             router.config = router.config.replace("1000", "64");
             router.ports[0].receive_ring = 128;
-            let duration = Time::from_secs_f64(5e4 / expected);
+            let duration = Span::from_secs_f64(5e4 / expected);
             let search = Binary {
                 width: 0.002,
                 ..Binary::new(expected / 2.0, (2.0 * expected).min(line), duration)
@@ -285,14 +283,14 @@ mod tests {
     fn a_core_that_is_faster_than_the_line_is_limited_by_it() {
         let mut router = router("dpdk-10g", 100.0, 1518, Pattern::Constant);
         let line = 10e9 / f64::from(1538 * 8);
-        let search = Binary::new(1e5, line, Time::from_ms(10));
+        let search = Binary::new(1e5, line, Span::from_ms(10));
         let found = search.search(&mut router).expect("settings are right");
         assert_eq!(
             (found.verdict, found.trials.len()),
             (Verdict::PassedAtMost, 1)
         );
         // More than the line cannot be offered, and the search knows whose limit that is.
-        let beyond = Binary::new(1e5, 1.2 * line, Time::from_ms(10));
+        let beyond = Binary::new(1e5, 1.2 * line, Span::from_ms(10));
         let found = beyond.search(&mut router).expect("settings are right");
         assert_eq!(found.verdict, Verdict::Tester);
         assert!((found.lower.expect("it passed") / line - 1.0).abs() < 0.006);
@@ -301,7 +299,7 @@ mod tests {
     #[test]
     fn bursts_overflow_a_ring_that_the_same_load_in_order_does_not() {
         let mut router = router("dpdk-10g", 1000.0, 64, Pattern::Constant);
-        let load = Load::new(1e6, Time::from_ms(50)).expect("above 0");
+        let load = Load::new(1e6, Span::from_ms(50)).expect("above 0");
         assert_eq!(router.run(load).expect("it runs").lost(), 0);
         router.streams[0].pattern = Pattern::Bursts(8000);
         let outcome = router.run(load).expect("it runs");
@@ -315,7 +313,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_tried_is_told() {
-        let load = Load::new(1e6, Time::from_ms(1)).expect("above 0");
+        let load = Load::new(1e6, Span::from_ms(1)).expect("above 0");
         let mut nowhere = router("dpdk-10g", 1.0, 64, Pattern::Constant);
         nowhere.streams[0].from = "c".to_owned();
         let said = nowhere.run(load).expect_err("no such port").to_string();

@@ -16,7 +16,7 @@ use std::io::{BufRead as _, Write as _};
 use study::{Bounds, FINAL, Sum, Way, study};
 use trammel_bench::trial::Load;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// RFC 2544 §23 waits two seconds before a trial for learning and two after it for residual frames, and then five.
 const WAITS_S: f64 = 9.0;
@@ -61,7 +61,7 @@ fn serve(seed: u64) {
             }
             "trial" => {
                 let [rate, seconds] = numbers();
-                let load = Load::new(rate, Time::from_secs_f64(seconds)).expect("above 0");
+                let load = Load::new(rate, Span::from_secs_f64(seconds)).expect("above 0");
                 let outcome = offer(&law, &mut rng, load).expect("a law of loss");
                 println!("{} {}", outcome.offered, outcome.forwarded);
             }

@@ -20,12 +20,12 @@ use trammel_bench::search::mlr::goal::Goal;
 use trammel_bench::trial::{Load, Trial};
 use trammel_bench::validity::Tried;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// The final duration.
-pub(crate) const FINAL: Time = Time::from_secs(60);
+pub(crate) const FINAL: Span = Span::from_secs(60);
 /// The shortest trials.
-const SHORT: Time = Time::from_secs(1);
+const SHORT: Span = Span::from_secs(1);
 /// The least load, of the line.
 const LEAST: f64 = 0.01;
 
@@ -68,7 +68,7 @@ impl Way {
     }
 }
 
-fn binary(goals: [Goal; 2], first: Time, device: &mut dyn Trial) -> Search {
+fn binary(goals: [Goal; 2], first: Span, device: &mut dyn Trial) -> Search {
     let mut search = Search::default();
     for goal in goals {
         let settings = Binary {
@@ -149,9 +149,9 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    pub(crate) fn time(&self) -> Time {
+    pub(crate) fn time(&self) -> Span {
         let times = self.trials.iter().map(|t| t.load.duration());
-        times.fold(Time::ZERO, |sum, time| sum + time)
+        times.sum()
     }
 }
 

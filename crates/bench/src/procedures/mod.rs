@@ -18,7 +18,7 @@ use crate::transfer::{File, Transferred};
 use crate::trial::{Failure, Load};
 use crate::validity::Validity;
 use trammel_core::entry::{About, Params};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_stats::table::{Cell, CellType, Table};
 
 include!(concat!(env!("OUT_DIR"), "/procedures.rs"));
@@ -86,7 +86,7 @@ pub enum Error {
     Trial(Failure),
     /// A rate that cannot be offered.
     #[error("{0} frames/s for {1} cannot be offered")]
-    Load(f64, Time),
+    Load(f64, Span),
     /// Settings that do not go together, or not with the line.
     #[error("{0}")]
     Setting(String),
@@ -378,7 +378,7 @@ impl<'a> Bench<'a> {
 
 /// So many frames with the least gap between them, on a line that carries `line_fps`.
 pub fn burst(frames: u64, line_fps: f64) -> Result<Load, Error> {
-    load(line_fps, Time::from_secs_f64(frames as f64 / line_fps))
+    load(line_fps, Span::from_secs_f64(frames as f64 / line_fps))
 }
 
 /// The numbers of the setting `name`, each of which is a share: above 0 and at most 1.
@@ -393,7 +393,7 @@ pub fn shares<'p>(params: &'p Params, name: &str) -> Result<&'p [f64], Error> {
 }
 
 /// A load of so many frames a second for so long.
-pub fn load(fps: f64, duration: Time) -> Result<Load, Error> {
+pub fn load(fps: f64, duration: Span) -> Result<Load, Error> {
     Load::new(fps, duration).ok_or(Error::Load(fps, duration))
 }
 
@@ -464,7 +464,7 @@ mod tests {
         let outcome = |offered, us| Outcome {
             offered,
             forwarded: offered,
-            effective: Time::from_us(us),
+            effective: Span::from_us(us),
             bunched: 0,
             latency: None,
         };

@@ -21,7 +21,7 @@
 use super::{Ends, Error, Found, check, least, most, share, time, width};
 use crate::trial::{Load, Trial};
 use crate::validity::{Tester, Validity};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// What to search for, and where.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,9 +35,9 @@ pub struct Binary {
     /// The width of the interval at its end, as a share of its upper end; above 0 and below 1.
     pub width: f64,
     /// How long a trial is; above 0.
-    pub duration: Time,
+    pub duration: Span,
     /// How long the trial is that decides, where that is longer.
-    pub final_duration: Option<Time>,
+    pub final_duration: Option<Span>,
     /// Which trials count.
     pub validity: Validity,
 }
@@ -45,7 +45,7 @@ pub struct Binary {
 impl Binary {
     /// Zero loss between `least` and `most` frames a second, to half a percent, with trials of
     /// `duration`.
-    pub fn new(least: f64, most: f64, duration: Time) -> Binary {
+    pub fn new(least: f64, most: f64, duration: Span) -> Binary {
         Binary {
             least,
             most,
@@ -96,7 +96,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// The interval below `most`, found with trials of `duration`.
-    fn narrow(&mut self, most: f64, duration: Time) -> Result<Ends, Error> {
+    fn narrow(&mut self, most: f64, duration: Span) -> Result<Ends, Error> {
         let mut ends = Ends::default();
         if self.place(most, duration, &mut ends)? {
             return Ok(ends);
@@ -117,7 +117,7 @@ impl Run<'_> {
     }
 
     /// Tries a load, which becomes one of the ends; whether it passed.
-    fn place(&mut self, rate: f64, duration: Time, ends: &mut Ends) -> Result<bool, Error> {
+    fn place(&mut self, rate: f64, duration: Span, ends: &mut Ends) -> Result<bool, Error> {
         let load = Load::new(rate, duration).expect("a rate between two that are above 0");
         let tried = self.tester.offer(load)?;
         Ok(ends.place(rate, tried, self.settings.loss_goal))
@@ -133,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
     use trammel_core::rng::Rng;
 
-    const SECOND: Time = Time::from_secs(1);
+    const SECOND: Span = Span::from_secs(1);
 
     /// A device that forwards so many frames of those that are offered in a trial.
     fn device(
@@ -255,11 +255,11 @@ mod tests {
     fn what_a_long_trial_refutes_is_searched_below_with_long_trials() {
         // A buffer of 10,000 frames hides an overload from short trials.
         let mut buffered = device(|load| 5e5 * load.duration().as_secs_f64() + 1e4);
-        let short = Binary::new(1e3, 1e6, Time::from_ms(100));
+        let short = Binary::new(1e3, 1e6, Span::from_ms(100));
         let found = short.search(&mut buffered).unwrap();
         assert!(found.lower.unwrap() > 5.9e5, "{:?}", found.lower);
         let long = Binary {
-            final_duration: Some(Time::from_secs(60)),
+            final_duration: Some(Span::from_secs(60)),
             ..short
         };
         let found = long.search(&mut buffered).unwrap();
@@ -269,7 +269,7 @@ mod tests {
             found.lower
         );
         let decided = found.at_lower().unwrap().load.duration();
-        assert_eq!(decided, Time::from_secs(60));
+        assert_eq!(decided, Span::from_secs(60));
     }
 
     #[test]

@@ -12,7 +12,7 @@
 use super::{Ends, Error, Found, check, least, most, share, time};
 use crate::trial::{Load, Trial};
 use crate::validity::{Tester, Validity};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// More steps than anyone waits for.
 const MOST_STEPS: f64 = 1e6;
@@ -30,14 +30,14 @@ pub struct Incremental {
     /// The share of frames that may be lost, from 0 to below 1; 0 in the paper.
     pub loss_goal: f64,
     /// How long a trial is; above 0.
-    pub duration: Time,
+    pub duration: Span,
     /// Which trials count.
     pub validity: Validity,
 }
 
 impl Incremental {
     /// The first loss between `least` and `most` frames a second, in a hundred steps.
-    pub fn new(least: f64, most: f64, duration: Time) -> Incremental {
+    pub fn new(least: f64, most: f64, duration: Span) -> Incremental {
         Incremental {
             least,
             most,
@@ -88,7 +88,7 @@ mod tests {
     use crate::trial::{Failure, Outcome};
     use proptest::prelude::*;
 
-    const SECOND: Time = Time::from_secs(1);
+    const SECOND: Span = Span::from_secs(1);
 
     fn of_capacity(capacity: f64) -> impl FnMut(Load) -> Result<Outcome, Failure> {
         move |load| {

@@ -161,7 +161,7 @@ fn width(value: f64) -> Rule {
 }
 
 /// A time, above 0.
-fn time(name: &'static str, value: trammel_core::time::Time) -> Rule {
+fn time(name: &'static str, value: trammel_core::time::Span) -> Rule {
     let seconds = value.as_secs_f64();
     (name, seconds, seconds > 0.0, "above 0 s")
 }

@@ -14,7 +14,7 @@ use super::{Error, Found, Verdict, repeated};
 use crate::trial::{Load, Trial};
 use crate::validity::{Mismatch, Validity};
 use trammel_core::entry::Params;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// The names of the searches, in the order of [`By`].
 pub const SEARCHES: &[&str] = &["binary", "mlr", "incremental"];
@@ -43,9 +43,9 @@ pub struct Search {
     /// The width of the interval that is found, as a share of its upper end.
     pub width: f64,
     /// How long the trials of a binary search are.
-    pub duration: Time,
+    pub duration: Span,
     /// How long the trials are that decide.
-    pub final_duration: Time,
+    pub final_duration: Span,
     /// The least load that is tried, as a share of the line's.
     pub least: f64,
     /// By how much an incremental search raises the load, as a share of the line's.
@@ -63,7 +63,7 @@ pub struct Search {
     /// What it is taken for after that.
     pub mismatch: Mismatch,
     /// For how long the most load is offered before the first trial; none where it is 0.
-    pub ramp_up: Time,
+    pub ramp_up: Span,
 }
 
 impl Search {
@@ -95,7 +95,7 @@ impl Search {
     }
 
     /// Zero loss to half a percent of the line by a binary search with trials of `duration`.
-    pub fn binary(duration: Time) -> Search {
+    pub fn binary(duration: Span) -> Search {
         let validity = Validity::default();
         Search {
             by: By::Binary,
@@ -111,7 +111,7 @@ impl Search {
             verifications: validity.verifications,
             searches: 1,
             mismatch: validity.mismatch,
-            ramp_up: Time::ZERO,
+            ramp_up: Span::ZERO,
         }
     }
 
@@ -225,7 +225,7 @@ mod tests {
     fn search(by: By) -> Search {
         Search {
             by,
-            ..Search::binary(Time::from_secs(10))
+            ..Search::binary(Span::from_secs(10))
         }
     }
 
@@ -263,7 +263,7 @@ mod tests {
     fn a_ramp_up_and_a_mismatch_that_is_loss_reach_all_searches() {
         for by in ALL {
             let ramped = Search {
-                ramp_up: Time::from_secs(3),
+                ramp_up: Span::from_secs(3),
                 mismatch: Mismatch::Loss,
                 ..search(by)
             };
@@ -271,7 +271,7 @@ mod tests {
             assert_eq!(found.verdict, Verdict::Between, "{by:?}");
             let first = &found.trials[0];
             assert_eq!(first.standing, Standing::RampUp, "{by:?}");
-            assert_eq!(first.load, Load::new(1e6, Time::from_secs(3)).unwrap());
+            assert_eq!(first.load, Load::new(1e6, Span::from_secs(3)).unwrap());
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::engine::frame::Frame;
 use crate::outcome::{Counts, Fate, Outcome, Passage, Variation};
 use crate::params::{PREAMBLE_BYTES, Params};
 use crate::recording::Recording;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 
 pub(crate) struct Tally {
@@ -210,7 +210,7 @@ impl Tally {
                 .tagged
                 .into_iter()
                 .flatten()
-                .map(Time::from_ps)
+                .map(Span::from_ps)
                 .collect(),
             variation: self.variation,
         }

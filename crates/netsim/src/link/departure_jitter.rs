@@ -10,26 +10,26 @@
 //! instant stay together.
 
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// Draws how late each departure is.
 #[derive(Debug)]
 pub(super) struct DepartureJitter {
-    most: Time,
+    most: Span,
     /// The last departure: when it was due, by how much it was late, and the latest instant so far.
     due: Time,
-    by: Time,
+    by: Span,
     last: Time,
     rng: Rng,
 }
 
 impl DepartureJitter {
     /// Up to `most`, drawn evenly; nothing for no time.
-    pub(super) fn new(most: Time, rng: Rng) -> Option<DepartureJitter> {
-        (most > Time::ZERO).then_some(DepartureJitter {
+    pub(super) fn new(most: Span, rng: Rng) -> Option<DepartureJitter> {
+        (most > Span::ZERO).then_some(DepartureJitter {
             most,
             due: Time::MAX,
-            by: Time::ZERO,
+            by: Span::ZERO,
             last: Time::ZERO,
             rng,
         })
@@ -40,7 +40,7 @@ impl DepartureJitter {
     pub(super) fn leaves(&mut self, due: Time) -> Time {
         if due != self.due {
             self.due = due;
-            self.by = Time::from_ps(self.rng.below(self.most.as_ps()));
+            self.by = Span::from_ps(self.rng.below(self.most.as_ps()));
         }
         self.last = self.last.max(due + self.by);
         self.last
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn departures_are_late_by_less_than_the_bound_and_keep_their_order() {
-        let most = Time::from_us(1);
+        let most = Span::from_us(1);
         let mut late = DepartureJitter::new(most, Rng::new(1, "late")).expect("some time");
         let mut last = Time::ZERO;
         let mut early = 0;
@@ -68,7 +68,7 @@ mod tests {
         assert!((400..600).contains(&early), "{early} in the first half");
         // Closer together than they may be late, they bunch and do not overtake.
         for step in 0..1000 {
-            let leaves = late.leaves(Time::from_ms(2) + Time::from_ns(10 * step));
+            let leaves = late.leaves(Time::from_ms(2) + Span::from_ns(10 * step));
             assert!(last <= leaves);
             last = leaves;
         }
@@ -76,6 +76,6 @@ mod tests {
 
     #[test]
     fn no_time_draws_nothing() {
-        assert!(DepartureJitter::new(Time::ZERO, Rng::new(1, "late")).is_none());
+        assert!(DepartureJitter::new(Span::ZERO, Rng::new(1, "late")).is_none());
     }
 }

@@ -3,7 +3,7 @@
 use super::counters::LinkCounters;
 use super::departure_jitter::DepartureJitter;
 use crate::ring::Ring;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::TxTime;
 
 /// The queue, its rate, and what has been counted of it.
@@ -14,7 +14,7 @@ pub(super) struct Express {
     /// Time per byte; none where the link is infinitely fast.
     tx: Option<TxTime>,
     /// Depth of the token bucket in time at the link's rate.
-    burst: Option<Time>,
+    burst: Option<Span>,
     late: Option<DepartureJitter>,
     /// When the last packet that came has left the queue: as it came, where it did not wait,
     /// however late it then is.
@@ -23,7 +23,7 @@ pub(super) struct Express {
     free_at: Time,
     /// Size of the last packet, and the time that it takes.
     last_bytes: u64,
-    last_cost: Time,
+    last_cost: Span,
     last_departure: Time,
     /// Packets that had not left when this was looked at last: when they do, and their bytes.
     waiting: Ring<(Time, u32)>,
@@ -64,7 +64,7 @@ impl Express {
         packets: u32,
         bytes: u64,
         tx: Option<TxTime>,
-        burst: Option<Time>,
+        burst: Option<Span>,
         late: Option<DepartureJitter>,
     ) -> Express {
         Express {
@@ -80,7 +80,7 @@ impl Express {
             left: Time::ZERO,
             free_at: Time::ZERO,
             last_bytes: 0,
-            last_cost: Time::ZERO,
+            last_cost: Span::ZERO,
             last_departure: Time::ZERO,
             waiting: Ring::new(),
             waiting_bytes: 0,

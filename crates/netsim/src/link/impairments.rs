@@ -4,7 +4,7 @@ use crate::packet::Packet;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_queues::loss::LossModel;
 use trammel_stats::arrivals::Spans;
 
@@ -14,7 +14,7 @@ pub(super) struct Impairments {
     pub(super) loss: Option<Box<dyn LossModel>>,
     pub(super) jitter: Option<Spans>,
     /// Probability and extra delay of packets that others may overtake.
-    pub(super) reorder: Option<(f64, Time)>,
+    pub(super) reorder: Option<(f64, Span)>,
     pub(super) loss_rng: Rng,
     pub(super) delay_rng: Rng,
     pub(super) last_arrival: Time,
@@ -64,7 +64,7 @@ impl Impairments {
 
     /// When a packet that leaves at `departs` and takes `delay` arrives, if it does, where none is
     /// late.
-    pub(super) fn foreseen(&mut self, departs: Time, delay: Time, bytes: u32) -> Option<Time> {
+    pub(super) fn foreseen(&mut self, departs: Time, delay: Span, bytes: u32) -> Option<Time> {
         match self.fate(departs, departs + delay, bytes) {
             Fate::InOrder(arrives) => Some(arrives),
             Fate::Lost => None,

@@ -7,7 +7,7 @@ use crate::ids::MediumId;
 use crate::packet::Packet;
 use trammel_core::rng::Rng;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::TxTime;
 use trammel_queues::aqm::{Discipline, Drop, Item};
 use trammel_tcp::segment::Ecn;
@@ -23,7 +23,7 @@ pub(super) struct Served {
     deliveries: Option<DeliverySchedule>,
     /// Number of the next delivery opportunity that may be used.
     opportunity: u64,
-    burst: Option<Time>,
+    burst: Option<Span>,
     full_at: Time,
     /// When the next packet may be taken; [`Time::MAX`] while the queue is empty.
     pub(super) gate: Time,
@@ -49,7 +49,7 @@ impl Served {
     pub(super) fn new(
         spec: &mut LinkSpec,
         tx: Option<TxTime>,
-        burst: Option<Time>,
+        burst: Option<Span>,
         medium: Option<(MediumId, u32)>,
         late: Option<DepartureJitter>,
         rng: Rng,
@@ -185,13 +185,13 @@ impl Served {
     /// The medium has sent the packet that it took, or given it up.
     pub(super) fn leave(&mut self, now: Time, is_received: bool) {
         let (item, since) = self.on_air.take().expect("what leaves was taken");
-        self.counters.busy_ns += now.saturating_sub(since).as_ns();
+        self.counters.busy_ns += now.saturating_since(since).as_ns();
         self.count_sent(now, item);
         self.counters.lost_pkts += u64::from(!is_received);
     }
 
     fn count_sent(&mut self, departs: Time, item: Item) {
-        self.counters.wait_ns += departs.saturating_sub(item.enqueued).as_ns();
+        self.counters.wait_ns += departs.saturating_since(item.enqueued).as_ns();
         self.counters.sent_pkts += 1;
         self.counters.sent_bytes += u64::from(item.bytes);
     }
@@ -270,7 +270,7 @@ impl Served {
             self.ready_at = schedule.finish(now, u64::from(bytes));
             return self.ready_at;
         }
-        let cost = self.tx.map_or(Time::ZERO, |tx| tx.of(u64::from(bytes)));
+        let cost = self.tx.map_or(Span::ZERO, |tx| tx.of(u64::from(bytes)));
         if self.burst.is_some() {
             self.full_at = self.full_at.max(now) + cost;
             return now;

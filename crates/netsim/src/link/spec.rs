@@ -1,7 +1,7 @@
 //! What a link is made of.
 
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_core::units::Rate;
 use trammel_queues::aqm::Discipline;
 use trammel_queues::loss::LossModel;
@@ -15,12 +15,12 @@ pub struct LinkSpec {
     /// Its rate; none is infinitely fast.
     pub rate: Option<Rate>,
     /// Propagation delay.
-    pub delay: Time,
+    pub delay: Span,
     /// Token-bucket depth in bytes; none serialises.
     pub burst_bytes: Option<u64>,
     /// Upper bound of the extra delay with which packets leave its queue: what processing and
     /// timers add, drawn evenly for each instant. No more than a full packet's time counts.
-    pub departure_jitter: Time,
+    pub departure_jitter: Span,
     /// The queue before it.
     pub queue: Queue,
     /// Losses behind the queue.
@@ -28,7 +28,7 @@ pub struct LinkSpec {
     /// Extra delay of each packet.
     pub jitter: Option<Spans>,
     /// Probability and extra delay of packets that others may overtake.
-    pub reorder: Option<(f64, Time)>,
+    pub reorder: Option<(f64, Span)>,
     /// A rate that changes with time; `rate` is then its first.
     pub schedule: Option<RateSchedule>,
     /// Delivery opportunities of a packet each, in place of a rate.
@@ -61,13 +61,13 @@ impl Queue {
 
 impl LinkSpec {
     /// An infinitely fast link without a queue.
-    pub fn wire(name: &str, delay: Time) -> LinkSpec {
+    pub fn wire(name: &str, delay: Span) -> LinkSpec {
         LinkSpec {
             name: name.to_owned(),
             rate: None,
             delay,
             burst_bytes: None,
-            departure_jitter: Time::ZERO,
+            departure_jitter: Span::ZERO,
             queue: Queue::UNLIMITED,
             loss: None,
             jitter: None,

@@ -19,7 +19,7 @@ fn packet(number: u32, bytes: u32) -> Packet {
 fn spec() -> LinkSpec {
     LinkSpec {
         rate: Some(RATE),
-        ..LinkSpec::wire("link", Time::ZERO)
+        ..LinkSpec::wire("link", Span::ZERO)
     }
 }
 
@@ -86,7 +86,7 @@ fn served(mut spec: LinkSpec) -> LinkSpec {
 fn packets_follow_one_another_by_their_time_on_the_wire_and_then_the_delay() {
     for serve in [false, true] {
         let spec = LinkSpec {
-            delay: Time::from_ms(10),
+            delay: Span::from_ms(10),
             ..spec()
         };
         let mut link = Link::new(if serve { served(spec) } else { spec });
@@ -100,7 +100,7 @@ fn packets_follow_one_another_by_their_time_on_the_wire_and_then_the_delay() {
 
 #[test]
 fn an_infinitely_fast_link_only_delays() {
-    let mut link = Link::new(LinkSpec::wire("wire", Time::from_ms(5)));
+    let mut link = Link::new(LinkSpec::wire("wire", Span::from_ms(5)));
     assert_eq!(
         times_ms(&run(&mut link, &[(0, 1), (0, 1500), (3, 9000)])),
         [5.0, 5.0, 8.0]
@@ -196,7 +196,7 @@ fn jittered() -> LinkSpec {
     let law = (law.build)(&Params::resolve(&law.about, &mean).unwrap()).unwrap();
     LinkSpec {
         jitter: Some(Spans::seconds(law)),
-        delay: Time::from_ms(1),
+        delay: Span::from_ms(1),
         ..spec()
     }
 }
@@ -221,7 +221,7 @@ fn jitter_delays_but_keeps_the_order() {
 #[test]
 fn packets_that_may_be_overtaken_are() {
     let arrivals: Vec<_> = (0..1000).map(|ms| (2 * ms, 1000)).collect();
-    let extra = Time::from_ms(7);
+    let extra = Span::from_ms(7);
     let mut link = Link::new(LinkSpec {
         reorder: Some((0.1, extra)),
         ..spec()
@@ -350,7 +350,7 @@ proptest! {
                 (at, bytes)
             })
             .collect();
-        let spec = || LinkSpec { delay: Time::from_ms(delay_ms), ..spec() };
+        let spec = || LinkSpec { delay: Span::from_ms(delay_ms), ..spec() };
         let (mut express, mut other) = (Link::new(spec()), Link::new(served(spec())));
         prop_assert_eq!(run(&mut express, &arrivals), run(&mut other, &arrivals));
         prop_assert_eq!(express.counters().wait_ns, other.counters().wait_ns);

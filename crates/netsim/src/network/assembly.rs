@@ -12,7 +12,7 @@ use crate::stream::{Stream, StreamSpec};
 use crate::wifi::{Medium, WifiSpec};
 use crate::workload::{Workload, WorkloadSpec};
 use std::io::{self, Write};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 impl Network {
     /// Adds a link; returns its index. All links are added before the run starts.
@@ -29,7 +29,7 @@ impl Network {
         let directions = spec.queues.into_iter().zip(["down", "up"]).enumerate();
         let links = directions.map(|(side, (queue, direction))| {
             let name = format!("{}:{direction}", spec.name);
-            let mut link = LinkSpec::wire(&name, Time::ZERO);
+            let mut link = LinkSpec::wire(&name, Span::ZERO);
             link.rate = Some(medium.rate(side).rate());
             link.queue = queue;
             link.seed = spec.seed;
@@ -99,9 +99,9 @@ impl Network {
     }
 
     /// Samples every queue at this interval.
-    pub fn trace_queues(&mut self, interval: Time) {
+    pub fn trace_queues(&mut self, interval: Span) {
         self.observers.queue_interval = Some(interval);
-        self.events.push(interval, Event::Queues);
+        self.events.push(Time::ZERO + interval, Event::Queues);
     }
 
     /// Writes what leaves any of `links` to `out` as pcapng, until [`Network::finish_captures`].

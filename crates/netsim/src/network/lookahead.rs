@@ -14,7 +14,7 @@ use super::parts::lookahead::Lookahead;
 use super::parts::reading::ReadingApp;
 use crate::ids::{LinkId, Table};
 use std::collections::BTreeSet;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// What surrounds a link on all routes.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +60,7 @@ impl Network {
                 is_last,
                 ..
             } = &around[*link];
-            let is_delayed = self.links[*link].delay() > Time::ZERO;
+            let is_delayed = self.links[*link].delay() > Span::ZERO;
             is_delayed && before.is_empty() && behind.len() == 1 && !is_last && is_open(link)
         };
         let (mut ahead, mut gathers) = (Vec::new(), Table::new());
@@ -78,7 +78,7 @@ impl Network {
                 ahead.extend(before.iter().map(|feeder| (*feeder, link)));
             }
             let delay = self.links[link].delay();
-            if before.len() > 1 && before.iter().all(is_access) && delay > Time::ZERO {
+            if before.len() > 1 && before.iter().all(is_access) && delay > Span::ZERO {
                 gathers.push(Gather::new(link, delay, before.iter().copied().collect()));
             }
         }

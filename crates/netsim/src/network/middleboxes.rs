@@ -103,6 +103,7 @@ mod tests {
     use crate::link::LinkSpec;
     use crate::stream::{StreamSpec, sized};
     use std::collections::VecDeque;
+    use trammel_core::Span;
     use trammel_core::rng::Rng;
     use trammel_core::time::Time;
     use trammel_stats::arrivals::{Renewal, Spans};
@@ -111,7 +112,7 @@ mod tests {
     /// Lets packets out one by one, each so long after the one before, and drops what does not fit.
     #[derive(Debug)]
     struct Server {
-        service: Time,
+        service: Span,
         room: usize,
         waiting: VecDeque<(Time, u32)>,
         dropped: u32,
@@ -142,10 +143,10 @@ mod tests {
     #[test]
     fn a_device_delays_and_drops_what_goes_through_it() {
         let mut net = Network::new();
-        let before = net.add_link(LinkSpec::wire("before", Time::from_ms(1)));
-        let behind = net.add_link(LinkSpec::wire("behind", Time::from_ms(1)));
+        let before = net.add_link(LinkSpec::wire("before", Span::from_ms(1)));
+        let behind = net.add_link(LinkSpec::wire("behind", Span::from_ms(1)));
         let server = Server {
-            service: Time::from_ms(2),
+            service: Span::from_ms(2),
             room: 5,
             waiting: VecDeque::new(),
             dropped: 0,

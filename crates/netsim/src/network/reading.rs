@@ -21,12 +21,12 @@ use super::parts::reading::ReadingApp;
 use crate::flow::{FlowSpec, Reader};
 use crate::ids::{End, FlowId, LinkId, ReadingAppId};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_tcp::connection::State;
 
 /// How long an interrupt takes: timers that come due meanwhile go off with it. One step of the
 /// clock that virtual time has there, measured.
-const INTERRUPT: Time = Time::from_ns(256);
+const INTERRUPT: Span = Span::from_ns(256);
 
 /// An interrupt: the timer of a link that has gone off, and is not set anew before others had their
 /// turn.
@@ -37,12 +37,12 @@ enum Interrupt {
 }
 
 /// A time drawn evenly between a half and three halves of `mean`.
-fn around(mean: Time, rng: &mut Rng) -> Time {
-    if mean == Time::ZERO {
+fn around(mean: Span, rng: &mut Rng) -> Span {
+    if mean == Span::ZERO {
         return mean;
     }
     let ps = mean.as_ps();
-    Time::from_ps(ps / 2 + rng.below(ps))
+    Span::from_ps(ps / 2 + rng.below(ps))
 }
 
 impl Network {
@@ -106,7 +106,7 @@ impl Network {
         } = self.traffic.readers[app].reader;
         let due = now + interval;
         self.traffic.readers[app].due = (due, due + slack);
-        if slack > Time::ZERO {
+        if slack > Span::ZERO {
             self.events.push(due, Event::Slack(app));
         }
         self.events.push(due + slack, Event::Read(app));
@@ -204,16 +204,16 @@ mod tests {
     use trammel_tcp::cc;
     use trammel_tcp::stack::Stack;
 
-    const SLACK: Time = Time::from_us(50);
+    const SLACK: Span = Span::from_us(50);
 
     /// How long the sleeps of a reader are, µs, behind a full link of `mbps` with 2 ms of round
     /// trip.
     fn sleeps_us(mbps: u64, reader: Reader) -> Vec<f64> {
         let mut network = Network::new();
-        let mut bottleneck = LinkSpec::wire("bottleneck", Time::from_ms(1));
+        let mut bottleneck = LinkSpec::wire("bottleneck", Span::from_ms(1));
         bottleneck.rate = Some(Rate::from_bps(mbps * 1_000_000));
         let forward = network.add_link(bottleneck);
-        let backward = network.add_link(LinkSpec::wire("return", Time::from_ms(1)));
+        let backward = network.add_link(LinkSpec::wire("return", Span::from_ms(1)));
         let reno = cc::find("reno").expect("built in");
         network.add_flow(FlowSpec {
             name: "flow".to_owned(),
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_sleep_ends_with_a_packet_where_no_other_follows_within_the_slack() {
-        let reader = Reader::every(Time::from_ms(5), SLACK);
+        let reader = Reader::every(Span::from_ms(5), SLACK);
         // Frames 121 µs apart: Linux 6.12 slept 5,004 to 5,052 µs.
         let sleeps = sleeps_us(100, reader);
         assert!(sleeps.len() > 150, "{}", sleeps.len());
@@ -269,9 +269,9 @@ mod tests {
     #[test]
     fn waking_and_copying_put_off_the_next_sleep() {
         let reader = Reader {
-            wake: Time::from_us(40),
+            wake: Span::from_us(40),
             copy: Some(Rate::from_bps(100_000_000_000)),
-            ..Reader::every(Time::from_ms(5), Time::ZERO)
+            ..Reader::every(Span::from_ms(5), Span::ZERO)
         };
         // 5 ms at 1 Gbit/s are some 600 kB: 48 µs at this speed.
         let sleeps = sleeps_us(1000, reader);

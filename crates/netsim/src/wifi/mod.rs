@@ -33,17 +33,17 @@ use crate::link::Queue;
 use crate::packet::Packet;
 use phy::{NOISE_DBM, OfdmRate};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
-const SIFS: Time = Time::from_us(10);
-const SHORT_SLOT: Time = Time::from_us(9);
+const SIFS: Span = Span::from_us(10);
+const SHORT_SLOT: Span = Span::from_us(9);
 /// Where stations of 802.11b are present.
-const LONG_SLOT: Time = Time::from_us(20);
+const LONG_SLOT: Span = Span::from_us(20);
 /// MAC header, FCS, LLC and SNAP.
 const MAC_BYTES: u32 = 24 + 4 + 8;
 const ACK_BYTES: u32 = 14;
 /// A CTS that stations of 802.11b understand: long preamble and 14 bytes at 11 Mbit/s.
-const CTS_TO_SELF: Time = Time::from_us(192 + 11);
+const CTS_TO_SELF: Span = Span::from_us(192 + 11);
 
 /// How a rate is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -175,8 +175,8 @@ pub struct Outcome {
 #[derive(Debug)]
 pub struct Medium {
     stations: Vec<Station>,
-    slot: Time,
-    difs: Time,
+    slot: Span,
+    difs: Span,
     cw_min: u32,
     cw_max: u32,
     retry_limit: u32,
@@ -242,7 +242,7 @@ impl Medium {
             rng: Rng::new(spec.seed, &format!("wifi:{}", spec.name)),
             ack_rng: Rng::new(spec.seed, &format!("wifi:{}:ack", spec.name)),
             free_at: Time::ZERO,
-            anchor: difs,
+            anchor: Time::ZERO + difs,
             sending_until: None,
             next: Time::MAX,
             counters: MediumCounters::default(),
@@ -295,7 +295,7 @@ impl Medium {
             }
         } else {
             let passed = now
-                .saturating_sub(self.anchor)
+                .saturating_since(self.anchor)
                 .as_ps()
                 .div_ceil(self.slot.as_ps());
             let station = &mut self.stations[side];
@@ -349,7 +349,7 @@ impl Medium {
 
     fn start_sending(&mut self, now: Time) {
         let passed = (now - self.anchor).as_ps() / self.slot.as_ps();
-        let mut longest = Time::ZERO;
+        let mut longest = Span::ZERO;
         for station in &mut self.stations {
             match &mut station.frame {
                 Some(frame) if station.backoff == passed => {
@@ -378,7 +378,7 @@ impl Medium {
             .filter(|station| station.is_sending)
             .count()
             == 1;
-        let mut ack = Time::ZERO;
+        let mut ack = Span::ZERO;
         let mut is_acknowledged = false;
         for index in 0..self.stations.len() {
             let station = &mut self.stations[index];

@@ -15,16 +15,16 @@
 //! §8.2; spectra of the punctured codes: Haccoun and Bégin 1989.
 
 use statrs::function::erf::erfc;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_core::units::Rate;
 
 /// Power of thermal noise in 20 MHz at 290 K, −101 dBm, and a noise figure of 6 dB.
 pub const NOISE_DBM: f64 = -95.0;
 /// Preamble and SIGNAL field.
-const PREAMBLE: Time = Time::from_us(20);
-const SYMBOL: Time = Time::from_us(4);
+const PREAMBLE: Span = Span::from_us(20);
+const SYMBOL: Span = Span::from_us(4);
 /// Silence in which receivers of 2.4 GHz finish decoding.
-const SIGNAL_EXTENSION: Time = Time::from_us(6);
+const SIGNAL_EXTENSION: Span = Span::from_us(6);
 /// SERVICE field before and tail after the frame, bits.
 const FIELD_BITS: u64 = 16 + 6;
 
@@ -153,7 +153,7 @@ impl OfdmRate {
     }
 
     /// Time on the air of a frame of `bytes` bytes, MAC header and FCS included.
-    pub fn airtime(&self, bytes: u32) -> Time {
+    pub fn airtime(&self, bytes: u32) -> Span {
         let symbols = (FIELD_BITS + 8 * u64::from(bytes)).div_ceil(self.bits_per_symbol);
         PREAMBLE + SYMBOL * symbols + SIGNAL_EXTENSION
     }
@@ -210,11 +210,11 @@ mod tests {
     fn times_on_the_air_are_those_of_the_standard() {
         let fast = OfdmRate::of_mbps(54).unwrap();
         // 1500 bytes, 8 of LLC and SNAP, 28 of MAC header and FCS: 57 symbols.
-        assert_eq!(fast.airtime(1536), Time::from_us(20 + 57 * 4 + 6));
-        assert_eq!(fast.control().airtime(14), Time::from_us(34));
+        assert_eq!(fast.airtime(1536), Span::from_us(20 + 57 * 4 + 6));
+        assert_eq!(fast.control().airtime(14), Span::from_us(34));
         assert_eq!(
             OfdmRate::of_mbps(6).unwrap().airtime(14),
-            Time::from_us(20 + 6 * 4 + 6)
+            Span::from_us(20 + 6 * 4 + 6)
         );
         assert_eq!(OfdmRate::of_mbps(18).unwrap().control().mbps, 12);
         assert_eq!(OfdmRate::of_mbps(11), None);

@@ -169,7 +169,7 @@ fn acks_of_a_strong_signal_are_not_lost() {
 fn goodput(spec: WifiSpec, tcp: bool) -> (f64, Network) {
     let mut net = Network::new();
     let (down, up) = net.add_wifi(spec);
-    let wire = net.add_link(LinkSpec::wire("server", Time::from_ms(5)));
+    let wire = net.add_link(LinkSpec::wire("server", Span::from_ms(5)));
     let time = Time::from_secs(10);
     let reno = cc::find("reno").unwrap();
     if tcp {

@@ -25,7 +25,7 @@ fn constant(value: f64) -> Box<dyn Distribution> {
 fn network(mbps: u64, rtt_ms: u64) -> Network {
     let mut net = Network::new();
     for name in ["there", "back"] {
-        let mut link = LinkSpec::wire(name, Time::from_ms(rtt_ms) / 2);
+        let mut link = LinkSpec::wire(name, Span::from_ms(rtt_ms) / 2);
         link.rate = Some(Rate::from_bps(mbps * 1_000_000));
         link.queue = Queue::DropTail {
             packets: 2000,
@@ -86,11 +86,11 @@ fn a_lone_small_flow_takes_its_ideal_time() {
     // Seven segments of 1448 bytes, with 66 bytes of headers each.
     assert_eq!(
         done.ideal,
-        Time::from_ms(30) + Time::from_ns(80 * (10_000 + 7 * 66))
+        Span::from_ms(30) + Span::from_ns(80 * (10_000 + 7 * 66))
     );
     // Beyond the ideal there is the serialisation of the handshake.
     assert!(
-        done.time > done.ideal && done.time < done.ideal + Time::from_us(30),
+        done.time > done.ideal && done.time < done.ideal + Span::from_us(30),
         "{done:?}"
     );
     assert!((1.0..1.001).contains(&done.slowdown()));
@@ -109,7 +109,7 @@ fn a_hundred_thousand_flows_complete_in_the_memory_of_a_few() {
     let offered = plan.len();
     assert!(offered > 98_000);
     net.add_workload(workload(Plan::Arrivals(plan), stop));
-    net.run_until(stop + Time::from_secs(20));
+    net.run_until(stop + Span::from_secs(20));
     let web = net.workload(WorkloadId::new(0));
     assert_eq!((web.opened(), web.failed()), (offered as u64, 0));
     assert_eq!(web.completions().len(), offered);
@@ -128,7 +128,7 @@ fn slowdown_grows_with_load_and_is_reported_by_size() {
         let plan = poisson(3, "web", (Time::ZERO, stop), per_second, &*sizes);
         let offered = plan.len();
         net.add_workload(workload(Plan::Arrivals(plan), stop));
-        net.run_until(stop + Time::from_secs(200));
+        net.run_until(stop + Span::from_secs(200));
         let buckets = net
             .workload(WorkloadId::new(0))
             .completed()
@@ -188,7 +188,7 @@ fn requests_are_answered_and_thought_about() {
     let firsts = web
         .completions()
         .iter()
-        .filter(|done| done.ideal > Time::from_ms(40))
+        .filter(|done| done.ideal > Span::from_ms(40))
         .count();
     assert_eq!(
         firsts, 3,
@@ -215,7 +215,7 @@ fn bursts_come_and_go() {
         bytes_per_s,
     };
     net.add_workload(workload(bursts(Some(125_000.0)), Time::from_secs(20)));
-    net.trace_queues(Time::from_ms(10));
+    net.trace_queues(Span::from_ms(10));
     net.run_until(Time::from_secs(30));
     // A fifth of the time at 1 Mbit/s of payload, 20 s long.
     let bytes = net.link(LinkId::new(0)).counters().sent_bytes as f64;
@@ -234,12 +234,12 @@ fn bursts_come_and_go() {
 #[test]
 fn a_workload_over_a_broken_path_gives_up() {
     let mut net = Network::new();
-    let mut link = LinkSpec::wire("there", Time::from_ms(1));
+    let mut link = LinkSpec::wire("there", Span::from_ms(1));
     let entry = trammel_queues::loss::find("bernoulli").unwrap();
     let all = [("probability".to_owned(), Value::Float(1.0))];
     link.loss = Some((entry.build)(&Params::resolve(&entry.about, &all).unwrap()).unwrap());
     net.add_link(link);
-    net.add_link(LinkSpec::wire("back", Time::from_ms(1)));
+    net.add_link(LinkSpec::wire("back", Span::from_ms(1)));
     net.add_workload(workload(
         Plan::Arrivals(vec![(Time::ZERO, 1000); 3]),
         Time::MAX,

@@ -3,7 +3,7 @@
 use trammel_core::entry::{Params, Value};
 use trammel_core::rng::Rng;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::flow::{FlowSpec, Reader};
 use trammel_netsim::ids::LinkId;
@@ -121,10 +121,10 @@ fn link(
     always: bool,
     story: &mut String,
 ) -> (LinkSpec, Option<(f64, u64)>) {
-    let mut spec = LinkSpec::wire(name, Time::from_secs_f64(log_uniform(rng, 1e-5, 0.1)));
+    let mut spec = LinkSpec::wire(name, Span::from_secs_f64(log_uniform(rng, 1e-5, 0.1)));
     spec.seed = rng.below(1 << 32);
     if spec.seed.is_multiple_of(2) {
-        spec.departure_jitter = Time::from_us(1);
+        spec.departure_jitter = Span::from_us(1);
     }
     *story += &format!("\n  {name}: {} {}", rate, spec.delay);
     let mut capacity = None;
@@ -143,7 +143,7 @@ fn link(
             2 => {
                 let half = Rate::from_bps(rate.as_bps() / 2);
                 let steps = vec![(Time::ZERO, rate), (Time::from_ms(300), half)];
-                let schedule = RateSchedule::new(steps, Some(Time::from_ms(700)));
+                let schedule = RateSchedule::new(steps, Some(Span::from_ms(700)));
                 spec.schedule = Some(schedule.expect("in order"));
                 *story += " schedule";
             }
@@ -171,7 +171,7 @@ fn link(
         *story += " jitter";
     }
     if rng.chance(0.2) {
-        let extra = Time::from_secs_f64(log_uniform(rng, 1e-4, 0.05));
+        let extra = Span::from_secs_f64(log_uniform(rng, 1e-4, 0.05));
         spec.reorder = Some((log_uniform(rng, 1e-3, 0.1), extra));
         *story += " reorder";
     }
@@ -290,11 +290,11 @@ pub(crate) fn case(seed: u64) -> Case {
             backward: back.clone(),
             reader: rng
                 .chance(0.1)
-                .then(|| Reader::every(Time::from_ms(5), Time::from_us(100))),
+                .then(|| Reader::every(Span::from_ms(5), Span::from_us(100))),
             overhead_bytes: 14,
             pace: *pick(
                 rng,
-                &[Pace::Off, Pace::EveryAck, Pace::Interval(Time::from_ms(50))],
+                &[Pace::Off, Pace::EveryAck, Pace::Interval(Span::from_ms(50))],
             ),
             seed,
         });
@@ -345,7 +345,7 @@ pub(crate) fn case(seed: u64) -> Case {
         capacity,
         bytes,
         stop,
-        end: stop + Time::from_secs(900),
+        end: stop + Span::from_secs(900),
         story,
     }
 }

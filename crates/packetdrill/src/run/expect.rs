@@ -12,7 +12,7 @@
 use super::host::Sent;
 use super::wire::Wire;
 use crate::script::{SegmentLine, TcpOption};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_tcp::segment::Flags;
 
 /// When something is to happen, and how far it may be off.
@@ -20,7 +20,7 @@ use trammel_tcp::segment::Flags;
 pub(super) struct Due {
     pub(super) from: Time,
     pub(super) to: Time,
-    pub(super) tolerance: Time,
+    pub(super) tolerance: Span,
 }
 
 impl Due {
@@ -130,7 +130,7 @@ impl Expected<'_> {
                     let off = u64::from(name.wrapping_sub(*value).min(value.wrapping_sub(*name)));
                     if self.stamps == Stamps::Milliseconds
                         && !is_first
-                        && Time::from_ms(off) > self.due.tolerance
+                        && Span::from_ms(off) > self.due.tolerance
                     {
                         return Err("timestamp");
                     }

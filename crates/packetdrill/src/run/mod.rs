@@ -29,11 +29,11 @@ use expect::{Due, Expected, Stamps};
 use host::{EPOCH, Host};
 use socket::{Role, Socket};
 use std::collections::BTreeMap;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_tcp::connection::{Failure as TcpFailure, State};
 
 /// How far an event may be off where the script does not say (`--tolerance_usecs`).
-const TOLERANCE: Time = Time::from_ms(4);
+const TOLERANCE: Span = Span::from_ms(4);
 
 /// What became of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Failure {
     /// The line that expected it.
     pub place: Place,
     /// Time since the script's start.
-    pub at: Time,
+    pub at: Span,
     /// What was expected, in packetdrill's notation where it is a segment.
     pub expected: String,
     /// What came.
@@ -138,7 +138,7 @@ struct Runner<'a> {
     host: Host,
     sockets: BTreeMap<i64, Socket>,
     variables: Variables,
-    tolerance: Time,
+    tolerance: Span,
     stamps: Stamps,
     is_strict: bool,
     /// What relative times count from: the time of the last event.
@@ -204,7 +204,7 @@ impl<'a> Runner<'a> {
             ("tcp_ts_tick_usecs", "1000") => self.stamps = Stamps::Milliseconds,
             ("tolerance_usecs", _) => {
                 let us: u32 = value.parse().map_err(|_| unknown())?;
-                self.tolerance = Time::from_us(us.into());
+                self.tolerance = Span::from_us(us.into());
             }
             _ => return Err(unknown()),
         }
@@ -487,7 +487,7 @@ impl<'a> Runner<'a> {
 
 /// ` from 0.1 s to 0.2 s`, in the script's time.
 fn window_text(due: Due) -> String {
-    let seconds = |at: Time| at.saturating_sub(EPOCH).as_secs_f64();
+    let seconds = |at: Time| at.saturating_since(EPOCH).as_secs_f64();
     if due.to == Time::MAX {
         return String::new();
     }

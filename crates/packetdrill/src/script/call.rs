@@ -117,7 +117,7 @@ fn term(cursor: &mut Cursor<'_>, depth: u32) -> Result<Expr, ReadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_core::time::Time;
+    use trammel_core::time::Span;
 
     fn read(text: &str) -> Call {
         call(&mut Cursor::new(text)).unwrap()
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_blocking_call_says_when_it_returns() {
         let call = read("...0.200 accept(3, ..., ...) = 4");
-        assert_eq!(call.until, Some(Time::from_ms(200)));
+        assert_eq!(call.until, Some(Span::from_ms(200)));
         assert_eq!((call.name.as_str(), call.result), ("accept", Some(4)));
         let any = [Expr::Int(3), Expr::Ellipsis, Expr::Ellipsis];
         assert_eq!(call.arguments, any);

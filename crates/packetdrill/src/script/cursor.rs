@@ -5,7 +5,7 @@
 //! ellipsis), so the parser asks for what it expects instead of being handed tokens.
 
 use super::{Place, ReadError};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// A place in a text, which moves on as what stands there is taken.
 #[derive(Clone, Debug)]
@@ -211,7 +211,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes a time in seconds, to the microsecond, if one comes next.
-    pub(super) fn time(&mut self) -> Result<Option<Time>, ReadError> {
+    pub(super) fn time(&mut self) -> Result<Option<Span>, ReadError> {
         self.skip_space();
         let before = self.clone();
         let digits = |text: &str| {
@@ -235,7 +235,7 @@ impl<'a> Cursor<'a> {
         let seconds: u64 = if whole.is_empty() {
             0
         } else {
-            // A day is longer than any script, and the picoseconds of 200 of them fit a `Time`.
+            // A day is longer than any script, and the picoseconds of 200 of them fit a `Span`.
             match whole.parse() {
                 Ok(seconds) if seconds <= 86_400 => seconds,
                 _ => return Err(before.malformed("a time of more than a day; make it shorter")),
@@ -243,7 +243,7 @@ impl<'a> Cursor<'a> {
         };
         let micros = format!("{fraction:0<6}");
         let micros: u64 = micros[..6].parse().expect("six digits");
-        Ok(Some(Time::from_us(seconds * 1_000_000 + micros)))
+        Ok(Some(Span::from_us(seconds * 1_000_000 + micros)))
     }
 }
 
@@ -258,9 +258,9 @@ mod tests {
     #[test]
     fn a_time_does_not_swallow_the_dots_of_an_ellipsis() {
         let mut cursor = Cursor::new("0...0.25 x");
-        assert_eq!(cursor.time(), Ok(Some(Time::ZERO)));
+        assert_eq!(cursor.time(), Ok(Some(Span::ZERO)));
         assert!(cursor.eat("..."));
-        assert_eq!(cursor.time(), Ok(Some(Time::from_ms(250))));
+        assert_eq!(cursor.time(), Ok(Some(Span::from_ms(250))));
         assert_eq!(cursor.time(), Ok(None));
     }
 

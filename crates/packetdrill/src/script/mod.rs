@@ -17,7 +17,7 @@ mod parse;
 mod print;
 mod segment;
 
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_tcp::segment::{Ecn, Flags};
 
 /// A script that was read.
@@ -75,13 +75,13 @@ pub struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// `0.1`: so long after the script's start.
-    Absolute(Time),
+    Absolute(Span),
     /// `+0.1`: so long after the event before.
-    Relative(Time),
+    Relative(Span),
     /// `0.1~0.2`: between two times after the script's start.
-    AbsoluteRange(Time, Time),
+    AbsoluteRange(Span, Span),
     /// `+0.1~+0.2`: between two times after the event before.
-    RelativeRange(Time, Time),
+    RelativeRange(Span, Span),
     /// `*`: whenever.
     Any,
 }
@@ -147,7 +147,7 @@ pub struct Call {
     /// Its arguments.
     pub arguments: Vec<Expr>,
     /// When it is to return, where it blocks; after the same instant as the event's own time.
-    pub until: Option<Time>,
+    pub until: Option<Span>,
     /// What it is to return; anything where there is none.
     pub result: Option<i64>,
     /// The error that it is to return.

@@ -51,7 +51,7 @@ fn event(cursor: &mut Cursor<'_>) -> Result<Event, ReadError> {
     let place = cursor.place();
     // The set-up and the clean-up command have no time of their own.
     let when = if cursor.sees("`") {
-        When::Relative(trammel_core::time::Time::ZERO)
+        When::Relative(trammel_core::time::Span::ZERO)
     } else {
         when(cursor)?
     };
@@ -115,7 +115,7 @@ fn when(cursor: &mut Cursor<'_>) -> Result<When, ReadError> {
 mod tests {
     use super::*;
     use crate::script::Place;
-    use trammel_core::time::Time;
+    use trammel_core::time::Span;
 
     fn whens(text: &str) -> Vec<When> {
         let script = script(text).unwrap();
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn times_are_absolute_relative_ranges_or_any() {
         let text = "0 %{}% +.1 %{}% 1~2.5 %{}% +.25~+.5 %{}% * %{}%";
-        let ms = Time::from_ms;
+        let ms = Span::from_ms;
         assert_eq!(
             whens(text),
             [

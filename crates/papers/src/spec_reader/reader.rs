@@ -5,13 +5,13 @@ use crate::spec::Names;
 use std::cell::RefCell;
 use trammel_core::units::nearest;
 use trammel_scenario::diagnose::Problem;
-use trammel_scenario::tree::{Entry, Node, Span, Table, Value};
+use trammel_scenario::tree::{Entry, Extent, Node, Table, Value};
 
 /// A table of the file with the keys that it may have.
 pub(super) struct Reader<'a> {
     pub(super) problems: &'a RefCell<Vec<Problem>>,
     table: Option<&'a Table>,
-    pub(super) span: Span,
+    pub(super) span: Extent,
     place: &'static str,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
 
     pub(super) fn fault(
         &self,
-        span: &Span,
+        span: &Extent,
         what: impl Into<String>,
         why: impl Into<String>,
         help: impl Into<String>,

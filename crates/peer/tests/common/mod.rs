@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tap::{KERNEL, OURS, Wire};
 use trammel_core::entry::Params;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::error::{Error, Result};
 use trammel_io::netns::Namespace;
 use trammel_io::tcp::{self, TcpInfo};
@@ -24,7 +24,7 @@ use trammel_tcp::connection::State;
 use trammel_tcp::stack::Stack;
 
 /// How long a connection may take before a test gives up.
-pub(crate) const PATIENCE: Time = Time::from_secs(60);
+pub(crate) const PATIENCE: Span = Span::from_secs(60);
 /// As the kernel's sockets have it.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 /// Where our host listens.
@@ -57,7 +57,7 @@ pub(crate) fn lossy() -> Rates {
         loss: 0.01,
         duplication: 0.01,
         reordering: 0.01,
-        hold: Time::from_ms(2),
+        hold: Span::from_ms(2),
         ..Rates::default()
     }
 }
@@ -87,7 +87,7 @@ pub(crate) struct Transfer {
     /// The MTU of the kernel's end.
     pub(crate) mtu_bytes: u32,
     /// How often our application reads, where not at once.
-    pub(crate) reads_every: Option<Time>,
+    pub(crate) reads_every: Option<Span>,
 }
 
 impl Default for Transfer {

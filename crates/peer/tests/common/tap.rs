@@ -51,7 +51,7 @@ impl Clock for WallClock {
             self.waiter.set(descriptor.as_slice());
             self.waits_on = descriptor;
         }
-        let left = until.saturating_sub(self.now());
+        let left = until.saturating_since(self.now());
         self.waiter.wait(Some(left.as_ns() as i64)).map(drop)
     }
 }

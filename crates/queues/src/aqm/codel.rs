@@ -27,7 +27,7 @@ use super::{Discipline, Drop, Entry, Item, ecn};
 use crate::fifo::Fifo;
 use trammel_core::entry::{About, Kind, Param, Params};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// CoDel in the table of disciplines.
 pub static ENTRY: Entry = Entry {
@@ -80,15 +80,15 @@ pub(super) const CE_THRESHOLD: Param = Param {
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// The delay that a standing queue may have.
-    pub target: Time,
+    pub target: Span,
     /// How long it may be exceeded.
-    pub interval: Time,
+    pub interval: Span,
     /// A backlog of so many bytes is no standing queue.
     pub mtu: u32,
     /// Whether ECN-capable packets are marked, not dropped.
     pub is_ecn: bool,
     /// ECN-capable packets with a longer delay are marked in any case; zero where it is off.
-    pub ce_threshold: Time,
+    pub ce_threshold: Span,
 }
 
 impl Settings {
@@ -124,9 +124,9 @@ impl InverseRoot {
     }
 
     /// The part of `interval`.
-    fn of(self, interval: Time) -> Time {
+    fn of(self, interval: Span) -> Span {
         let ps = (u128::from(interval.as_ps()) * u128::from(self.0)) >> 16;
-        Time::from_ps(ps as u64)
+        Span::from_ps(ps as u64)
     }
 }
 
@@ -196,8 +196,8 @@ impl Law {
                 (item, _) = self.take(now, settings, store)?;
             }
         }
-        let is_late = now.saturating_sub(item.enqueued) > settings.ce_threshold;
-        if settings.ce_threshold > Time::ZERO && is_late {
+        let is_late = now.saturating_since(item.enqueued) > settings.ce_threshold;
+        if settings.ce_threshold > Span::ZERO && is_late {
             item.mark();
         }
         Some(item)
@@ -206,7 +206,7 @@ impl Law {
     /// Enters the dropping state, at the rate that was needed last if that was not long ago.
     fn start(&mut self, now: Time, settings: &Settings) {
         let gained = self.count.saturating_sub(self.count_at_start);
-        let is_recent = now.saturating_sub(self.next_signal) / 16 < settings.interval;
+        let is_recent = now.saturating_since(self.next_signal) / 16 < settings.interval;
         if gained > 1 && is_recent {
             self.count = gained;
             self.inverse_root.step(gained);
@@ -235,7 +235,7 @@ impl Law {
             self.is_dropping = false;
             return None;
         };
-        let delay = now.saturating_sub(item.enqueued);
+        let delay = now.saturating_since(item.enqueued);
         let is_low = delay < settings.target || store.bytes() <= u64::from(settings.mtu);
         let is_ripe = match self.ripe_at {
             _ if is_low => {
@@ -350,12 +350,12 @@ mod tests {
     fn newton_steps_start_at_a_half_and_come_to_the_inverse_root() {
         let mut inverse_root = InverseRoot::default();
         inverse_root.step(2);
-        let half = inverse_root.of(Time::from_ms(100));
+        let half = inverse_root.of(Span::from_ms(100));
         assert!(half.as_us().abs_diff(50_000) < 10, "{half}");
         for count in 3..=100 {
             inverse_root.step(count);
         }
-        let tenth = inverse_root.of(Time::from_ms(100));
+        let tenth = inverse_root.of(Span::from_ms(100));
         assert!(tenth.as_us().abs_diff(10_000) < 20, "{tenth}");
     }
 
@@ -378,15 +378,15 @@ mod tests {
 
     #[test]
     fn delay_below_the_target_is_left_alone() {
-        let target = [("target", Value::Time(Time::from_ms(51)))];
+        let target = [("target", Value::Time(Span::from_ms(51)))];
         assert_eq!(signals(&target, true, 1000), (vec![], 0));
     }
 
     #[test]
     fn the_ce_threshold_marks_every_late_packet() {
         let given = [
-            ("target", Value::Time(Time::from_secs(1))),
-            ("ce_threshold", Value::Time(Time::from_ms(20))),
+            ("target", Value::Time(Span::from_secs(1))),
+            ("ce_threshold", Value::Time(Span::from_ms(20))),
         ];
         let (times, marks) = signals(&given, true, 1000);
         // The first 50 packets came at once and wait 0, 1, … ms; later ones wait 50 ms.

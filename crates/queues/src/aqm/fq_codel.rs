@@ -350,6 +350,7 @@ mod tests {
     use super::*;
     use crate::aqm::tests::{FACTS, item, params};
     use trammel_core::entry::Value;
+    use trammel_core::time::Span;
 
     fn fq(given: &[(&str, Value)], limit_packets: u32) -> FqCodel {
         let facts = LinkFacts {
@@ -466,7 +467,7 @@ mod tests {
             let sent = sent.expect("flow 1 always waits");
             // Another packet may be in its turn, no more.
             let waited = now - sent.enqueued;
-            assert!(sent.flow == 1 || waited <= Time::from_ms(1), "{waited}");
+            assert!(sent.flow == 1 || waited <= Span::from_ms(1), "{waited}");
         }
         assert!(lost[1] > 20 && lost[2] == 0, "{lost:?}");
     }

@@ -118,6 +118,7 @@ mod tests {
     use proptest::{prop_assert_eq, prop_oneof, proptest};
     use std::collections::{BTreeMap, VecDeque};
     use trammel_core::entry::Value;
+    use trammel_core::time::Span;
 
     /// A link of 10 Mbit/s with room for 1000 packets.
     pub(super) const FACTS: LinkFacts = LinkFacts {
@@ -198,7 +199,7 @@ mod tests {
                 queue.enqueue(now, packet, &mut law, &mut |item, why| {
                     gone.push((item, why));
                 });
-                arrival += Time::from_secs_f64(mean_gap * 2.0 * source.unit());
+                arrival += Span::from_secs_f64(mean_gap * 2.0 * source.unit());
             } else {
                 sent = queue.dequeue(now, &mut law, &mut |item, why| gone.push((item, why)));
                 if sent.is_none() {
@@ -211,7 +212,7 @@ mod tests {
                 }
                 if let Some(item) = sent {
                     departure +=
-                        Time::from_secs_f64(f64::from(item.bytes) * 8.0 / facts.rate_bps as f64);
+                        Span::from_secs_f64(f64::from(item.bytes) * 8.0 / facts.rate_bps as f64);
                 }
             }
             for (item, why) in gone

@@ -25,7 +25,7 @@ use super::{Discipline, Drop, Entry, Item, ecn};
 use crate::fifo::Fifo;
 use trammel_core::entry::{About, Kind, Param};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// PI in the table of disciplines.
 pub static ENTRY: Entry = Entry {
@@ -79,7 +79,7 @@ pub static ENTRY: Entry = Entry {
                 "`a` {a} is not above `b` {b}: the queue would never be brought to the target"
             ));
         }
-        if interval == Time::ZERO {
+        if interval == Span::ZERO {
             return Err("`interval` is 0 s".to_owned());
         }
         let target = params.float("target");
@@ -104,7 +104,7 @@ pub struct Law {
     target: f64,
     a: f64,
     b: f64,
-    interval: Time,
+    interval: Span,
     probability: f64,
     /// The deviation from the target at the last update, packets.
     last_error: f64,
@@ -114,7 +114,7 @@ pub struct Law {
 impl Law {
     /// Holds `target` packets with the weights `a` and `b`; `interval` is not zero. Time begins at zero, with
     /// an empty queue.
-    pub fn new(target: f64, a: f64, b: f64, interval: Time) -> Law {
+    pub fn new(target: f64, a: f64, b: f64, interval: Span) -> Law {
         Law {
             target,
             a,
@@ -122,7 +122,7 @@ impl Law {
             interval,
             probability: 0.0,
             last_error: -target,
-            next_update: interval,
+            next_update: Time::ZERO + interval,
         }
     }
 
@@ -199,7 +199,7 @@ mod tests {
             target,
             a: 0.002,
             b: 0.001,
-            interval: Time::from_ms(10),
+            interval: Span::from_ms(10),
             probability: 0.0,
             last_error: -target,
             next_update: Time::from_ms(10),
@@ -255,6 +255,6 @@ mod tests {
     fn weights_that_cannot_settle_are_refused() {
         let build = |key, value| (ENTRY.build)(&params(&ENTRY, &[(key, value)]), &FACTS);
         assert!(build("a", Value::Float(1e-5)).unwrap_err().contains("`b`"));
-        assert!(build("interval", Value::Time(Time::ZERO)).is_err());
+        assert!(build("interval", Value::Time(Span::ZERO)).is_err());
     }
 }

@@ -32,7 +32,7 @@ use super::{Discipline, Drop, Entry, Item, LinkFacts, ecn};
 use crate::fifo::Fifo;
 use trammel_core::entry::{About, Kind, Param, Params};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// PIE in the table of disciplines.
 pub static ENTRY: Entry = Entry {
@@ -133,7 +133,7 @@ const MEASUREMENT_BYTES: u64 = 1 << 14;
 #[derive(Debug)]
 enum Estimator {
     /// The delay of the packet that left last.
-    Timestamp(Time),
+    Timestamp(Span),
     DepartureRate {
         /// Seconds that a byte takes; nothing before the first measurement.
         seconds_per_byte: Option<f64>,
@@ -157,7 +157,7 @@ impl Estimator {
     /// `item` left at `now`, and `bytes` still wait.
     fn depart(&mut self, now: Time, item: &Item, bytes: u64) {
         match self {
-            Estimator::Timestamp(delay) => *delay = now.saturating_sub(item.enqueued),
+            Estimator::Timestamp(delay) => *delay = now.saturating_since(item.enqueued),
             Estimator::DepartureRate {
                 seconds_per_byte,
                 measuring,
@@ -189,11 +189,11 @@ struct Law {
     target_s: f64,
     alpha: f64,
     beta: f64,
-    t_update: Time,
-    max_burst: Time,
+    t_update: Span,
+    max_burst: Span,
     probability: f64,
     last_delay_s: f64,
-    burst_left: Time,
+    burst_left: Span,
     next_update: Time,
 }
 
@@ -207,7 +207,7 @@ impl Law {
             self.next_update = self.next_update.saturating_add(self.t_update);
             if before == (self.probability, self.last_delay_s) {
                 // Nothing would change any more but the burst allowance, which falls evenly.
-                let behind = now.saturating_sub(self.next_update).as_ps() / self.t_update.as_ps();
+                let behind = now.saturating_since(self.next_update).as_ps() / self.t_update.as_ps();
                 let skipped = self.t_update * behind;
                 self.next_update = self.next_update.saturating_add(skipped);
                 self.spend(skipped);
@@ -241,7 +241,7 @@ impl Law {
     }
 
     /// The RFC's burst allowance falls with time.
-    fn spend(&mut self, time: Time) {
+    fn spend(&mut self, time: Span) {
         if !self.is_linux {
             self.burst_left = self.burst_left.saturating_sub(time);
         }
@@ -262,7 +262,7 @@ const LONG_S: f64 = 0.25;
 
 /// Shortest time between two updates: every one is made up for, however long the last packet is ago. It is
 /// 15 ms in RFC 8033.
-const LEAST_T_UPDATE: Time = Time::from_us(10);
+const LEAST_T_UPDATE: Span = Span::from_us(10);
 
 /// Small probabilities move in small steps (RFC 8033 §4.2).
 fn scale(probability: f64) -> f64 {
@@ -299,7 +299,7 @@ impl Pie {
                 probability: 0.0,
                 last_delay_s: 0.0,
                 burst_left: params.time("max_burst"),
-                next_update: t_update,
+                next_update: Time::ZERO + t_update,
             },
             is_ecn: params.bool("ecn"),
             mark_below: params.float("mark_below"),
@@ -307,7 +307,7 @@ impl Pie {
             last_departure: None,
             accumulated: 0.0,
             estimator: if params.text("estimator") == "timestamp" {
-                Estimator::Timestamp(Time::ZERO)
+                Estimator::Timestamp(Span::ZERO)
             } else {
                 Estimator::DepartureRate {
                     seconds_per_byte: None,
@@ -334,7 +334,7 @@ impl Pie {
         };
         let is_calm = delay_s < law.target_s / 2.0 && law.probability < 0.2;
         let is_short = self.queue.bytes() <= 2 * u64::from(self.mtu);
-        if law.burst_left > Time::ZERO || is_calm || is_short {
+        if law.burst_left > Span::ZERO || is_calm || is_short {
             return false;
         }
         if law.probability == 0.0 {
@@ -393,7 +393,7 @@ impl Discipline for Pie {
         if self.law.is_linux {
             let since = self
                 .last_departure
-                .map_or(Time::ZERO, |last| now.saturating_sub(last));
+                .map_or(Span::ZERO, |last| now.saturating_since(last));
             self.law.burst_left = self.law.burst_left.saturating_sub(since);
             self.last_departure = Some(now);
         }
@@ -474,7 +474,7 @@ mod tests {
         assert!((0.18..0.28).contains(&settled), "{settled}");
         rig.run(50, 30_000);
         assert_eq!(rig.pie.law.probability, 0.0);
-        assert_eq!(rig.pie.law.burst_left, Time::from_ms(150));
+        assert_eq!(rig.pie.law.burst_left, Span::from_ms(150));
     }
 
     #[test]
@@ -577,18 +577,18 @@ mod tests {
     #[test]
     fn a_long_allowance_of_short_updates_is_skipped_and_not_counted_down() {
         let mut law = pie(&[]).law;
-        (law.t_update, law.next_update) = (LEAST_T_UPDATE, LEAST_T_UPDATE);
-        law.burst_left = Time::from_secs(900_000);
+        (law.t_update, law.next_update) = (LEAST_T_UPDATE, Time::ZERO + LEAST_T_UPDATE);
+        law.burst_left = Span::from_secs(900_000);
         // A hundred thousand million updates: counted down one by one they take minutes.
         law.catch_up(Time::from_secs(1_000_000), 0.0, false);
-        assert_eq!(law.burst_left, Time::ZERO);
+        assert_eq!(law.burst_left, Span::ZERO);
         let left = |until: Time| {
             let mut law = law.clone();
-            (law.burst_left, law.next_update) = (Time::from_secs(10), LEAST_T_UPDATE);
+            (law.burst_left, law.next_update) = (Span::from_secs(10), Time::ZERO + LEAST_T_UPDATE);
             law.catch_up(until, 0.0, false);
             law.burst_left
         };
-        assert_eq!(left(Time::from_secs(4)), Time::from_secs(6));
+        assert_eq!(left(Time::from_secs(4)), Span::from_secs(6));
     }
 
     #[test]
@@ -607,7 +607,7 @@ mod tests {
         }
         pie.law.probability = 0.1;
         pie.law.last_delay_s = 1.0;
-        pie.law.burst_left = Time::ZERO;
+        pie.law.burst_left = Span::ZERO;
         let (mut gaps, mut gap) = (Vec::new(), 0);
         for _ in 0..20_000 {
             gap += 1;

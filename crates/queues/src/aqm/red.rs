@@ -32,7 +32,7 @@ use super::{Discipline, Drop, Entry, Item, LinkFacts, ecn};
 use crate::fifo::Fifo;
 use trammel_core::entry::{About, Kind, Param, Params};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::{Rate, TxTime};
 
 /// RED in the table of disciplines.
@@ -112,7 +112,7 @@ struct Red {
     is_hard_drop: bool,
     mean_packet: u64,
     /// What an idle link needs for a packet; nothing where the link has no rate.
-    packet_time: Option<Time>,
+    packet_time: Option<Span>,
     /// The weighted average of the queue length, packets.
     average: f64,
     /// When the queue became empty, while it is.
@@ -173,7 +173,7 @@ impl Red {
 
     fn update_average(&mut self, now: Time) {
         if let (Some(since), Some(packet_time)) = (self.idle_since, self.packet_time) {
-            let missed = now.saturating_sub(since).as_ps() / packet_time.as_ps().max(1);
+            let missed = now.saturating_since(since).as_ps() / packet_time.as_ps().max(1);
             self.average *= power(1.0 - self.weight, missed);
         }
         // Differs from the paper: the arrival that ends an idle time is itself a sample (of zero), as in
@@ -348,7 +348,7 @@ mod tests {
         red.idle_since = Some(Time::ZERO);
         let packet_time = TxTime::new(Rate::from_bps(FACTS.rate_bps)).of(u64::from(FACTS.mtu));
         // Four packets could have gone, and the arrival is a fifth sample of an empty queue.
-        red.update_average(packet_time * 4);
+        red.update_average(Time::ZERO + packet_time * 4);
         assert_eq!(red.average, 2.0);
     }
 

@@ -1,13 +1,14 @@
 //! The time of one simulated core, and meters that move it by what work costs.
 //!
-//! The core's time is virtual time: whatever runs on the core moves it on by its cost, and while nothing runs it
-//! leaps to what happens next. The engine moves it for elements and a simulated device for its driver, so both
-//! hold the one clock. Costs are in cycles, which need not be whole; a meter carries what is left of a
-//! picosecond to its next charge, so a million cheap calls are as exact as one dear one.
+//! The core's time is virtual time: whatever runs on the core moves it on by its cost, and while
+//! nothing runs it leaps to what happens next. The engine moves it for elements and a simulated
+//! device for its driver, so both hold the one clock. Costs are in cycles, which need not be whole;
+//! a meter carries what is left of a picosecond to its next charge, so a million cheap calls are as
+//! exact as one dear one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// What work costs, in cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -70,7 +71,8 @@ impl Cost {
 /// The time of a core since the start of the run; its clones are one clock.
 #[derive(Clone, Debug, Default)]
 pub struct CoreClock {
-    // One thread moves it; it is atomic so that devices, which may be sent to another thread, can hold it.
+    // One thread moves it; it is atomic so that devices, which may be sent to another thread, can
+    // hold it.
     ps: Arc<AtomicU64>,
 }
 
@@ -88,7 +90,7 @@ impl CoreClock {
 
     /// Moves it on by `span`.
     #[inline]
-    pub fn advance(&self, span: Time) {
+    pub fn advance(&self, span: Span) {
         let now = self.now().saturating_add(span);
         self.ps.store(now.as_ps(), Ordering::Relaxed);
     }
@@ -115,12 +117,12 @@ impl Speed {
     }
 
     /// How long so many cycles last.
-    pub fn time_of(self, cycles: f64) -> Time {
-        Time::from_ps((cycles * self.ps_per_cycle).round() as u64)
+    pub fn time_of(self, cycles: f64) -> Span {
+        Span::from_ps((cycles * self.ps_per_cycle).round() as u64)
     }
 
     /// How many cycles fit into `time`.
-    pub fn cycles_in(self, time: Time) -> f64 {
+    pub fn cycles_in(self, time: Span) -> f64 {
         time.as_ps() as f64 / self.ps_per_cycle
     }
 }
@@ -157,11 +159,11 @@ impl Meter {
 
     /// Moves the clock on by `cycles`; says by how much time.
     #[inline]
-    pub fn charge(&mut self, cycles: f64) -> Time {
+    pub fn charge(&mut self, cycles: f64) -> Span {
         let exact = cycles * self.speed.ps_per_cycle + self.carry_ps;
         let whole = exact.floor();
         self.carry_ps = exact - whole;
-        let span = Time::from_ps(whole as u64);
+        let span = Span::from_ps(whole as u64);
         self.clock.advance(span);
         span
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::arrivals::{Renewal, Spans};
 use trammel_stats::dist::Distribution;
 
@@ -31,8 +31,8 @@ impl fmt::Debug for Offer {
 }
 
 impl Offer {
-    /// `frames` in turn, at the instants that `arrivals` gives; an instant before the one given last counts as
-    /// that. None where there is no frame or one is empty.
+    /// `frames` in turn, at the instants that `arrivals` gives; an instant before the one given
+    /// last counts as that. None where there is no frame or one is empty.
     pub fn new(frames: Vec<Vec<u8>>, arrivals: Arrivals) -> Option<Offer> {
         let is_right = !frames.is_empty() && frames.iter().all(|frame| !frame.is_empty());
         is_right.then_some(Offer {
@@ -43,7 +43,8 @@ impl Offer {
         })
     }
 
-    /// The same as the flow `number`, at most [`MOST_FLOWS`] − 1: what is noted of its frames says so.
+    /// The same as the flow `number`, at most [`MOST_FLOWS`] − 1: what is noted of its frames says
+    /// so.
     pub fn of_flow(self, number: u16) -> Offer {
         Offer {
             flow: number.min(MOST_FLOWS - 1),
@@ -51,7 +52,8 @@ impl Offer {
         }
     }
 
-    /// The same with the last of `every` frames of the list, `every` being at least 1, in the flow `number` instead.
+    /// The same with the last of `every` frames of the list, `every` being at least 1, in the flow
+    /// `number` instead.
     pub fn with_others(self, every: u32, number: u16) -> Offer {
         Offer {
             others: Some((every.max(1), number.min(MOST_FLOWS - 1))),
@@ -60,8 +62,8 @@ impl Offer {
     }
 }
 
-/// Arrivals at equal gaps, the first a gap after `start`, none after `end`. None for a rate that is not above 0
-/// and finite.
+/// Arrivals at equal gaps, the first a gap after `start`, none after `end`. None for a rate that is
+/// not above 0 and finite.
 pub fn constant(per_second: f64, start: Time, end: Time) -> Option<Arrivals> {
     // The first instant of a renewal process is its start.
     let spans = Spans::constant_rate(per_second)?;
@@ -69,8 +71,8 @@ pub fn constant(per_second: f64, start: Time, end: Time) -> Option<Arrivals> {
     Some(Box::new(process.take_while(move |at| *at <= end)))
 }
 
-/// A Poisson process from `start` to `end`; `seed` and `entity` name its random numbers. None for a rate that is
-/// not above 0 and finite.
+/// A Poisson process from `start` to `end`; `seed` and `entity` name its random numbers. None for a
+/// rate that is not above 0 and finite.
 pub fn poisson(
     per_second: f64,
     start: Time,
@@ -83,13 +85,14 @@ pub fn poisson(
     Some(Box::new(process.take_while(move |at| *at <= end)))
 }
 
-/// Bursts of `frames` frames one `gap` apart, `per_second` frames a second in the long run. None where the
-/// bursts would overlap, for bursts of no frames, and for a rate that is not above 0 and finite.
-pub fn bursts(frames: u32, gap: Time, per_second: f64, start: Time, end: Time) -> Option<Arrivals> {
+/// Bursts of `frames` frames one `gap` apart, `per_second` frames a second in the long run. None
+/// where the bursts would overlap, for bursts of no frames, and for a rate that is not above 0 and
+/// finite.
+pub fn bursts(frames: u32, gap: Span, per_second: f64, start: Time, end: Time) -> Option<Arrivals> {
     let period = Spans::constant_rate(per_second / f64::from(frames)).filter(|_| frames > 0)?;
     let on = gap * u64::from(frames);
-    let whole = Time::from_secs_f64(period.mean_secs()?);
-    if on > whole || whole == Time::ZERO {
+    let whole = Span::from_secs_f64(period.mean_secs()?);
+    if on > whole || whole == Span::ZERO {
         return None;
     }
     let heads = Renewal::new(start, period, Rng::new(0, "bursts"));

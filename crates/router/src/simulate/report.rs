@@ -4,12 +4,12 @@ use super::port::{Counts, Port};
 use crate::engine::Ctx;
 use crate::engine::simulated_core::{CoreTimes, SimulatedCore};
 use crate::reason::Reason;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// Where the frames are.
 ///
-/// Frames that the router itself makes (copies, answers, sources) are not offered; with such elements what is
-/// accounted for is more than what was offered.
+/// Frames that the router itself makes (copies, answers, sources) are not offered; with such
+/// elements what is accounted for is more than what was offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Balance {
     /// Frames that came to the ports.
@@ -97,8 +97,9 @@ impl Report {
         port.map(|(_, counts)| counts)
     }
 
-    /// Time that the core worked with packets, drivers included; the rest it polled, looked or slept.
-    pub fn busy(&self) -> Time {
+    /// Time that the core worked with packets, drivers included; the rest it polled, looked or
+    /// slept.
+    pub fn busy(&self) -> Span {
         let elements = self
             .core
             .worked
@@ -110,6 +111,6 @@ impl Report {
             .iter()
             .map(|(_, c)| c.driver.as_ps())
             .sum::<u64>();
-        Time::from_ps(elements + drivers)
+        Span::from_ps(elements + drivers)
     }
 }

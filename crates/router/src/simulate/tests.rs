@@ -9,7 +9,7 @@ use crate::engine::driver::Progress;
 use crate::lang;
 use crate::load::BuiltIn;
 use proptest::prelude::*;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 
 const PATH: &str = "f :: FromDevice(a) -> c :: Counter -> q :: Queue(1000) -> t :: ToDevice(b)";
@@ -42,7 +42,8 @@ fn two_ports() -> Vec<Settings> {
     ]
 }
 
-/// A cost a packet, and one of a poll in vain: a machine that polls every nanosecond is slow to simulate.
+/// A cost a packet, and one of a poll in vain: a machine that polls every nanosecond is slow to
+/// simulate.
 fn polling(packet: f64) -> Cost {
     Cost {
         packet,
@@ -84,7 +85,8 @@ fn frames_go_through_and_all_are_accounted_for() {
     assert_eq!(b.latency.count(), 10_000);
 }
 
-/// Frames that the core forwards in a second where each costs so many cycles and a second has [`HZ`] of them.
+/// Frames that the core forwards in a second where each costs so many cycles and a second has
+/// [`HZ`] of them.
 fn most_per_second(cycles: f64) -> f64 {
     HZ / cycles
 }
@@ -105,12 +107,12 @@ fn a_lone_frame_takes_the_sum_of_what_its_way_costs() {
     );
     let elements = 101 + 22 + 2 * 34 + 48;
     let [mut a, mut b] = <[Settings; 2]>::try_from(two_ports()).expect("two");
-    a.notice = Notice::Interrupt(Time::from_us(5));
+    a.notice = Notice::Interrupt(Span::from_us(5));
     (a.receive, b.transmit) = (each(300.0, 16.0), each(500.0, 32.0));
     let drivers = 316 + 532;
     let report = offered(costs, vec![a, b], 1000.0, 100);
     let latency = &report.port("b").unwrap().latency;
-    let sum = Time::from_ns(5000 + elements + drivers);
+    let sum = Span::from_ns(5000 + elements + drivers);
     assert_eq!(latency.count(), 100);
     assert_eq!(
         (latency.min(), latency.max()),
@@ -161,13 +163,13 @@ fn bytes_and_buses_take_their_time() {
         Cost::NONE,
     );
     let [mut a, mut b] = <[Settings; 2]>::try_from(two_ports()).expect("two");
-    a.notice = Notice::Interrupt(Time::ZERO);
+    a.notice = Notice::Interrupt(Span::ZERO);
     // 60 bytes are 120 ns at 4 Gbit/s and 240 ns at 2.
     (a.bus, b.bus) = (Some(gbps(4)), Some(gbps(2)));
     let report = offered(costs, vec![a, b], 1000.0, 10);
     let latency = &report.port("b").unwrap().latency;
     // The least that a task takes: what receives a frame is done a nanosecond after it began.
-    let sum = Time::from_ns(120 + 1 + 120 + 240);
+    let sum = Span::from_ns(120 + 1 + 120 + 240);
     assert_eq!(
         (latency.min(), latency.max()),
         (Some(sum.as_ps()), Some(sum.as_ps()))
@@ -184,7 +186,8 @@ fn a_polled_frame_waits_for_the_next_poll_and_no_longer() {
     };
     let mut ports = two_ports();
     ports[0].receive = receive;
-    // Gaps and polls have no common measure, so frames come in every phase; some gaps leap over polls.
+    // Gaps and polls have no common measure, so frames come in every phase; some gaps leap over
+    // polls.
     for per_second in [1e4 * std::f64::consts::SQRT_2, 1e6 / std::f64::consts::PI] {
         let report = offered(Costs::uniform(Cost::NONE), ports.clone(), per_second, 100);
         let latency = &report.port("b").unwrap().latency;
@@ -210,7 +213,7 @@ fn all_of_the_time_is_accounted_for() {
         let mut ports = two_ports();
         (ports[0].receive, ports[1].transmit) = (empty, empty);
         let report = offered(Costs::uniform(empty), ports, per_second, 20);
-        let sum = |of: &[Time]| of.iter().map(|time| time.as_ps()).sum::<u64>();
+        let sum = |of: &[Span]| of.iter().map(|time| time.as_ps()).sum::<u64>();
         let core = &report.core;
         let drivers = (report.ports.iter()).map(|(_, c)| c.driver.as_ps() + c.polling.as_ps());
         let known = sum(&core.worked) + sum(&core.in_vain) + drivers.sum::<u64>();
@@ -288,16 +291,17 @@ fn after_an_overload_nothing_more_is_lost() {
     );
 }
 
-/// The mean time that a frame waits for a server, against Pollaczek and Khinchine's for constant service. With
-/// 60,000 frames at half load the standard error is 2 %; exponential service would double the mean.
+/// The mean time that a frame waits for a server, against Pollaczek and Khinchine's for constant
+/// service. With 60,000 frames at half load the standard error is 2 %; exponential service would
+/// double the mean.
 fn waits_as_m_d_1(mut ports: Vec<Settings>, load: f64, service_ns: f64, beside_ns: f64) {
-    ports[0].notice = Notice::Interrupt(Time::ZERO);
+    ports[0].notice = Notice::Interrupt(Span::ZERO);
     let per_second = load / service_ns * 1e9;
     let mut run = self::load(PATH, Costs::default(), ports);
     let end = Time::from_secs_f64(6e4 / per_second);
     let arrivals = offer::poisson(per_second, Time::ZERO, end, 1, "m/d/1").expect("a rate");
     run.offer("a", Offer::new(frames(1), arrivals).expect("a frame"));
-    run.run_until(end + Time::from_secs(1));
+    run.run_until(end + Span::from_secs(1));
     let report = run.report();
     assert!(report.balance.is_even() && report.balance.lost == 0);
     let expected = load * service_ns / (2.0 * (1.0 - load));
@@ -311,7 +315,8 @@ fn waits_as_m_d_1(mut ports: Vec<Settings>, load: f64, service_ns: f64, beside_n
 
 #[test]
 fn frames_wait_for_a_link_as_in_m_d_1() {
-    // 84 bytes are 6720 ns at 100 Mbit/s. They come by a link so fast that it keeps a Poisson process one.
+    // 84 bytes are 6720 ns at 100 Mbit/s. They come by a link so fast that it keeps a Poisson
+    // process one.
     let mut slow = Settings::ideal("b", gbps(1));
     slow.rate = Rate::from_bps(100_000_000);
     let ports = vec![Settings::ideal("a", gbps(10_000)), slow];
@@ -417,7 +422,7 @@ prop_compose! {
             receive_ring,
             transmit_ring,
             batch,
-            notice: interrupt_us.map_or(Notice::Polled, |us| Notice::Interrupt(Time::from_us(us))),
+            notice: interrupt_us.map_or(Notice::Polled, |us| Notice::Interrupt(Span::from_us(us))),
             bus: bus.map(gbps),
             receive: Cost { call, packet, byte: 0.0, empty: call },
             transmit: Cost { call, packet, byte: 0.1, empty: call },
@@ -450,7 +455,7 @@ proptest! {
         );
         let mut run = load(&config, Costs::uniform(polling(packet)), vec![a, b]);
         let end = Time::from_ms(2);
-        let gap = Time::from_ps((0.5e12 / per_second) as u64);
+        let gap = Span::from_ps((0.5e12 / per_second) as u64);
         let arrivals = offer::bursts(burst, gap, per_second, Time::ZERO, end).expect("no overlap");
         run.offer("a", Offer::new(vec![vec![0; length], vec![0; 60]], arrivals).expect("frames"));
         run.run_until(Time::from_us(stop_us));
@@ -480,7 +485,8 @@ proptest! {
         let mut ports = two_ports();
         ports[0].receive = Cost::per_packet(spare);
         let mut run = load(PATH, all, ports);
-        let arrivals = offer::constant(1.5 * most_per_second(cycles), Time::ZERO, Time::from_secs(1));
+        let rate = 1.5 * most_per_second(cycles);
+        let arrivals = offer::constant(rate, Time::ZERO, Time::from_secs(1));
         let offer = Offer::new(frames(1), arrivals.expect("a rate")).expect("a frame");
         run.offer("a", offer);
         run.run_until(Time::from_ms(50));
@@ -499,7 +505,7 @@ fn a_run_in_steps_comes_to_an_end_and_to_the_same() {
         byte: 0.3,
         empty: 40.0,
     };
-    for latency in [None, Some(Time::from_us(7))] {
+    for latency in [None, Some(Span::from_us(7))] {
         let run = |in_steps| {
             let mut ports = two_ports();
             ports[0].notice = latency.map_or(Notice::Polled, Notice::Interrupt);

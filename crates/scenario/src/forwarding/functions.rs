@@ -3,7 +3,7 @@
 use super::Tested;
 use crate::faults::{Context, explained};
 use crate::reader::Reader;
-use crate::tree::Span;
+use crate::tree::Extent;
 use std::cell::RefCell;
 use std::path::Path;
 use trammel_core::units::nearest;
@@ -27,11 +27,11 @@ const FLOWS_OF_A_TRIAL: u32 = 2;
 /// A stream as the file gives it.
 #[derive(Clone, Debug)]
 pub(super) struct Incoming {
-    from: Option<(usize, Span)>,
-    to: Option<(usize, Span)>,
+    from: Option<(usize, Extent)>,
+    to: Option<(usize, Extent)>,
     flows: u32,
     /// Where the number of flows stands, or the stream.
-    span: Span,
+    span: Extent,
     field: Option<Field>,
     /// `vary` was given, but names nothing.
     is_misspelt: bool,
@@ -45,7 +45,7 @@ pub(super) struct Setting<'a> {
     /// The machine's profile.
     pub(super) profile: &'a str,
     pub(super) incoming: &'a [Incoming],
-    pub(super) sizes: &'a [(u32, Span)],
+    pub(super) sizes: &'a [(u32, Extent)],
     pub(super) seed: u64,
     /// What the router says of wrong files.
     pub(super) rendered: &'a RefCell<Vec<String>>,
@@ -250,7 +250,7 @@ fn lists(
     r: &Reader<'_>,
     name: Option<&str>,
     list: &str,
-    span: &Span,
+    span: &Extent,
     setting: &Setting<'_>,
 ) -> Vec<Tested> {
     let (file, wanted) = match list.split_once('#') {
@@ -300,7 +300,7 @@ fn lists(
 }
 
 /// The text of a file that the scenario names.
-fn text_of(cx: &Context<'_>, file: &str, span: &Span) -> Option<String> {
+fn text_of(cx: &Context<'_>, file: &str, span: &Extent) -> Option<String> {
     let path = cx.dir.join(file);
     match std::fs::read_to_string(&path) {
         Ok(text) => Some(text),
@@ -321,7 +321,7 @@ fn click(
     r: &Reader<'_>,
     name: Option<String>,
     file: &str,
-    span: &Span,
+    span: &Extent,
     setting: &Setting<'_>,
 ) -> Option<Tested> {
     let cx = r.cx;
@@ -433,7 +433,7 @@ fn feed(
     let (ways_in, ways_out) = (bench.inlets().len(), bench.outlets().len());
     let mut leaves_by = Vec::new();
     let mut is_right = true;
-    let none = |span: &Span, port: usize, ways: usize, what: &str| {
+    let none = |span: &Extent, port: usize, ways: usize, what: &str| {
         let text = format!("`{file}` has no port {port} {what}");
         let why = match ways {
             0 => format!("there is none {what}"),

@@ -7,7 +7,7 @@ use crate::faults::Context;
 use crate::keys::ENGINES;
 use crate::model::Engine;
 use crate::reader::Reader;
-use crate::tree::{Node, Span, Value};
+use crate::tree::{Extent, Node, Value};
 use std::cell::RefCell;
 use std::path::Path;
 use trammel_core::units::nearest;
@@ -120,11 +120,11 @@ fn machine(cx: &Context<'_>, device: Option<&Reader<'_>>) -> (String, String) {
 }
 
 /// The sizes of the first stream, each with its place; the others must have the same.
-fn sizes(r: &Reader<'_>, streams: &[Reader<'_>]) -> Vec<(u32, Span)> {
-    let mut common: Option<Vec<(u32, Span)>> = None;
+fn sizes(r: &Reader<'_>, streams: &[Reader<'_>]) -> Vec<(u32, Extent)> {
+    let mut common: Option<Vec<(u32, Extent)>> = None;
     for stream in streams {
         let read = stream.numbers("size");
-        let mut own: Vec<(u32, Span)> = Vec::new();
+        let mut own: Vec<(u32, Extent)> = Vec::new();
         for (size, span) in read {
             if size.fract() != 0.0 {
                 let what = format!("a frame of {size} bytes cannot be");
@@ -136,7 +136,7 @@ fn sizes(r: &Reader<'_>, streams: &[Reader<'_>]) -> Vec<(u32, Span)> {
                 own.push((size as u32, span));
             }
         }
-        let values = |all: &[(u32, Span)]| all.iter().map(|(v, _)| *v).collect::<Vec<_>>();
+        let values = |all: &[(u32, Extent)]| all.iter().map(|(v, _)| *v).collect::<Vec<_>>();
         match &common {
             None => common = Some(own),
             Some(first) if !own.is_empty() && values(first) != values(&own) => {
@@ -251,7 +251,7 @@ fn printed(r: &Reader<'_>, functions: &[&str]) -> Vec<Published> {
     let (Some(metric), Some(value), Some(source)) = (metric, value, source) else {
         return Vec::new();
     };
-    let row = |(size, _): (f64, Span)| Published {
+    let row = |(size, _): (f64, Extent)| Published {
         function: function.clone(),
         frame: size as u32,
         metric: match METRICS[metric] {

@@ -13,9 +13,9 @@ use super::model::{
 };
 use super::preset;
 use super::reader::Reader;
-use super::tree::{Node, Span, Value};
+use super::tree::{Extent, Node, Value};
 use crate::registry::Family;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_core::units::{Dimension, nearest};
 use trammel_tcp::models;
 
@@ -28,8 +28,8 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node) -> Scenario {
         title: r.text("title").unwrap_or_default(),
         question: r.text("question"),
         answer: r.word("answer").map(|word| Goal::ALL[word]),
-        duration: r.time("duration").unwrap_or(Time::MAX),
-        warmup: r.time("warmup").unwrap_or_default(),
+        duration: r.span("duration").unwrap_or(Span::MAX),
+        warmup: r.instant("warmup").unwrap_or_default(),
         repeat: r.whole("repeat").unwrap_or(1) as u32,
         seed: r.whole("seed").unwrap_or(1) as u64,
         solo: r.flag("solo").unwrap_or_default(),
@@ -118,7 +118,7 @@ fn with_preset(cx: &Context<'_>, root: &Node) -> Node {
 }
 
 /// `node` as if it stood at `span`.
-fn placed(node: &Node, span: &Span) -> Node {
+fn placed(node: &Node, span: &Extent) -> Node {
     let value = match &node.value {
         Value::Table(table) => {
             let mut table = table.clone();
@@ -146,7 +146,7 @@ fn tracing(r: &Reader<'_>) -> Tracing {
         Some("ack") => Tracing::Ack,
         _ => match r.measured("trace", &entry.node, &[Dimension::Time]) {
             Some(interval) if interval.value > 0.0 => {
-                Tracing::Every(Time::from_secs_f64(interval.value))
+                Tracing::Every(Span::from_secs_f64(interval.value))
             }
             Some(_) => {
                 r.wrong("trace", &entry.node);
@@ -324,7 +324,7 @@ fn in_file(place: &str, origins: &[usize]) -> Vec<String> {
 }
 
 /// Where `place` stands: the value of its last part, or of the deepest part that is in the file.
-pub(super) fn span_of(root: &Node, place: &[String]) -> Span {
+pub(super) fn span_of(root: &Node, place: &[String]) -> Extent {
     let mut at = root;
     for part in place {
         let next = match &at.value {

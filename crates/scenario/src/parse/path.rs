@@ -9,7 +9,7 @@ use crate::reader::Reader;
 use crate::registry::Family;
 use crate::tree::Value;
 use trammel_core::entry::About;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_core::units::{Dimension, Rate};
 
 /// `[path]`.
@@ -21,7 +21,7 @@ pub(super) fn path(r: &Reader<'_>) -> Option<Path> {
         stations: wifi.whole("stations").unwrap_or(1) as u32,
     });
     let access = r.table("access").and_then(|access| {
-        let (rate, delay) = (access.rate("rate"), access.time("delay"));
+        let (rate, delay) = (access.rate("rate"), access.span("delay"));
         Some(Access {
             rate: rate?,
             delay: delay?,
@@ -32,7 +32,7 @@ pub(super) fn path(r: &Reader<'_>) -> Option<Path> {
         r.missing("rtt");
     }
     r.text("preset");
-    let rtt = r.time("rtt");
+    let rtt = r.span("rtt");
     let line = line(r, wifi.as_ref().map(|_| Wifi::FASTEST));
     Some(Path {
         line: line?,
@@ -71,10 +71,10 @@ pub(crate) fn line(r: &Reader<'_>, rate: Option<Rate>) -> Option<Line> {
             direction: directions[direction?],
         })
     });
-    line.processing = r.time("processing");
+    line.processing = r.span("processing");
     line.jitter = jitter(r);
     line.reorder = r.table("reorder").and_then(|reorder| {
-        let (probability, delay) = (reorder.number("probability"), reorder.time("delay"));
+        let (probability, delay) = (reorder.number("probability"), reorder.span("delay"));
         Some(Reorder {
             probability: probability?,
             delay: delay?,
@@ -82,14 +82,14 @@ pub(crate) fn line(r: &Reader<'_>, rate: Option<Rate>) -> Option<Line> {
     });
     let changes = r.tables("schedule");
     let changes = changes.iter().filter_map(|change| {
-        let (at, rate) = (change.time("at"), change.rate("rate"));
+        let (at, rate) = (change.instant("at"), change.rate("rate"));
         Some(Change {
             at: at?,
             rate: rate?,
         })
     });
     line.schedule = changes.collect();
-    line.schedule_period = r.time("schedule_period");
+    line.schedule_period = r.span("schedule_period");
     line.trace = trace;
     line.rate = rate.or(default)?;
     Some(line)
@@ -140,7 +140,7 @@ fn jitter(r: &Reader<'_>) -> Option<Jitter> {
         };
         r.cx.fault(&entry.node.span, what, why, "");
     }
-    Some(Jitter::Uniform(Time::from_secs_f64(most)))
+    Some(Jitter::Uniform(Span::from_secs_f64(most)))
 }
 
 /// Reads the trace file that the key names, relative to the scenario file.

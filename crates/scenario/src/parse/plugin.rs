@@ -6,7 +6,7 @@ use crate::keys_kind::Kind;
 use crate::plugin::{Plugin, Random};
 use crate::reader::Reader;
 use crate::registry::Family;
-use crate::tree::{Entry, Node, Span, Value};
+use crate::tree::{Entry, Extent, Node, Value};
 use trammel_core::entry::{About, Kind as ParamKind, ParamError, Params, Value as Given};
 use trammel_core::family::Unknown;
 use trammel_core::units::{Dimension, Quantity, nearest};
@@ -17,7 +17,7 @@ struct Named<'a> {
     about: &'static About,
     name: &'a str,
     /// Where a missing parameter is missed.
-    span: &'a Span,
+    span: &'a Extent,
 }
 
 /// The plug-in that the key `name_key` names, with the table's other keys as its parameters. A number
@@ -131,7 +131,7 @@ const BEYOND: f64 = 0.01;
 fn refuse_beyond(
     cx: &Context<'_>,
     plugin: &Plugin,
-    (span, places): (&Span, &[(String, &Entry)]),
+    (span, places): (&Extent, &[(String, &Entry)]),
     base: Dimension,
 ) {
     let Some((most, unit)) = most(base) else {
@@ -174,7 +174,7 @@ fn known(r: &Reader<'_>, key: &str, family: Family, name: &str) -> Option<&'stat
 }
 
 /// Notes that no plug-in has a name.
-pub(super) fn unknown(cx: &Context<'_>, family: Family, fault: &Unknown, span: &Span) {
+pub(super) fn unknown(cx: &Context<'_>, family: Family, fault: &Unknown, span: &Extent) {
     cx.fault(span, fault.what(), "unknown name", family.remedy(fault));
 }
 

@@ -5,7 +5,7 @@ use crate::keys::TOPOLOGIES;
 use crate::path::{Line, Path};
 use crate::reader::Reader;
 use crate::topology::{Graph, Link, Topology};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_core::units::Rate;
 
 /// The topology; nothing after a fault.
@@ -56,7 +56,7 @@ fn means_something(r: &Reader<'_>, path: &Path, shape: &str) {
         let help = "remove `[topology]`, or give the path a `rate` in place of `wifi`";
         r.cx.fault(&entry.span, what, why, help);
     }
-    let access = path.access.map_or(Time::ZERO, |access| access.delay * 4);
+    let access = path.access.map_or(Span::ZERO, |access| access.delay * 4);
     if let Some(entry) = table.entry("access").filter(|_| path.rtt < access) {
         let what = format!("the access links of a `{shape}` alone take {access} of a round trip");
         let why = format!("`rtt` is {} and holds their four crossings", path.rtt);
@@ -83,7 +83,7 @@ fn link(r: &Reader<'_>) -> Link {
     let from = r.text("from").unwrap_or_default();
     let to = r.text("to").unwrap_or_default();
     let line = path::line(r, None).unwrap_or_else(|| Line::new(Rate::from_bps(1)));
-    let mut link = Link::new(&from, &to, r.time("delay").unwrap_or_default(), line);
+    let mut link = Link::new(&from, &to, r.span("delay").unwrap_or_default(), line);
     if let Some(name) = r.text("name") {
         link.name = name;
     }

@@ -35,20 +35,20 @@ fn flow(r: &Reader<'_>) -> Flow {
     let mut flow = Flow::new(&variant.name);
     flow.variant = variant;
     flow.name = r.text("name").unwrap_or_default();
-    flow.start = r.time("start");
-    flow.stop = r.time("stop");
-    flow.duration = r.time("duration");
+    flow.start = r.instant("start");
+    flow.stop = r.instant("stop");
+    flow.duration = r.span("duration");
     flow.bytes = r.bytes("bytes");
     flow.from = r.text("from");
     flow.to = r.text("to");
-    flow.rtt = r.time("rtt");
+    flow.rtt = r.span("rtt");
     flow.ecn = r.flag("ecn");
     flow.buffers = r.word("buffers").map_or(flow.buffers, |n| BUFFERS[n]);
     flow.socket_buffer = r.bytes("socket_buffer");
     flow.receive_buffer = r.bytes("receive_buffer");
-    flow.reader = r.time("reader");
+    flow.reader = r.span("reader");
     flow.initial_window = r.whole("initial_window").map(|n| n as u32);
-    flow.min_rto = r.time("min_rto");
+    flow.min_rto = r.span("min_rto");
     flow.cwnd_clamp = r.whole("cwnd_clamp").map(|n| n as u32);
     flow.timestamps = r.flag("timestamps");
     flow.nagle = r.flag("nagle");
@@ -83,7 +83,7 @@ pub(super) fn workloads(r: &Reader<'_>) -> Vec<Workload> {
 
 fn workload(r: &Reader<'_>) -> Option<Workload> {
     let variant = plugin::variant(r);
-    let (start, stop) = (r.time("start"), r.time("stop"));
+    let (start, stop) = (r.instant("start"), r.instant("stop"));
     let (from, to, stack) = (r.text("from"), r.text("to"), r.word("stack"));
     let buffers = r.word("buffers");
     let name = r.text("name");
@@ -210,7 +210,7 @@ pub(super) fn streams(r: &Reader<'_>) -> Vec<Stream> {
         r.word("protocol");
         let (size, gap) = (plugin::random(r, "size"), plugin::random(r, "gap"));
         let (from, to) = (r.text("from"), r.text("to"));
-        let (start, stop) = (r.time("start"), r.time("stop"));
+        let (start, stop) = (r.instant("start"), r.instant("stop"));
         let name = r
             .text("name")
             .unwrap_or_else(|| format!("stream-{}", index + 1));

@@ -3,7 +3,7 @@
 use super::estimator::{Estimated, Estimator, Question};
 use crate::faults::Context;
 use crate::reader::Reader;
-use crate::tree::Span;
+use crate::tree::Extent;
 use std::path::PathBuf;
 use trammel_cost::capacity_profile::{CapacityProfile, Outside};
 use trammel_cost::place::model::{Interval, Table, Work};
@@ -16,7 +16,7 @@ pub struct Function {
     /// Where its costs come from.
     source: Source,
     /// Where the file names that source.
-    span: Span,
+    span: Extent,
     flows: u64,
     routes: u64,
     outside: Outside,
@@ -112,7 +112,7 @@ pub(super) fn read(r: &Reader<'_>) -> Option<Function> {
 }
 
 /// The profile in `file`; its faults are told on the line that names it.
-fn profile_at(cx: &Context<'_>, file: &str, span: &Span) -> Option<CapacityProfile> {
+fn profile_at(cx: &Context<'_>, file: &str, span: &Extent) -> Option<CapacityProfile> {
     let path = cx.dir.join(file);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,

@@ -6,7 +6,7 @@ use super::functions::{self, Function, Setting};
 use super::keys::ROOT;
 use crate::faults::Context;
 use crate::reader::Reader;
-use crate::tree::{Node, Span};
+use crate::tree::{Extent, Node};
 use trammel_core::units::nearest;
 use trammel_cost::place::model::{Arrivals, Cache, Chain, Kind, Node as Numa, Problem, Work};
 
@@ -261,7 +261,7 @@ fn unknown<'a>(
     r: &Reader<'_>,
     noun: &str,
     wanted: &str,
-    span: &Span,
+    span: &Extent,
     known: impl Iterator<Item = &'a str> + Clone,
 ) {
     let help = match nearest(wanted, known.clone()) {

@@ -18,7 +18,7 @@ use super::sweep::{self, Swept};
 use super::tree::Node;
 use super::{ReadError, Subject, hash, source};
 use std::path::{Path as FilePath, PathBuf};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_traffic::stream::Stream;
 
 /// The word of `subject`.
@@ -30,7 +30,7 @@ pub struct Path {
     /// How it treats packets.
     pub line: Line,
     /// Its one-way delay.
-    pub delay: Time,
+    pub delay: Span,
 }
 
 impl Path {
@@ -50,7 +50,7 @@ pub struct Traffic {
     /// Which engines, where the file says so.
     pub engines: Option<Vec<Engine>>,
     /// When the last stream ends, at the latest.
-    pub duration: Time,
+    pub duration: Span,
     /// The seed.
     pub seed: u64,
     /// Runs, with seeds from `seed` on.

@@ -13,7 +13,7 @@ use crate::traffic::refusals::refusals;
 use crate::traffic::words::{self, Words};
 use crate::tree::{Entry, Node, Value};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::{Dimension, Quantity};
 use trammel_traffic::record::Protocol;
 use trammel_traffic::stream::{Late, Limits, Meter, Stream};
@@ -28,7 +28,7 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node, seed: Option<u64>) -> Opti
     let own_seed = r.whole("seed").unwrap_or(1) as u64;
     let seed = seed.unwrap_or(own_seed);
     let repeat = r.whole("repeat").unwrap_or(1) as u32;
-    let duration = r.time("duration").unwrap_or_default();
+    let duration = r.span("duration").unwrap_or_default();
     for key in ["path", "stream"] {
         if r.entry(key).is_none() {
             r.missing(key);
@@ -44,7 +44,7 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node, seed: Option<u64>) -> Opti
     let mut streams: Vec<Stream> = Vec::new();
     for (index, table) in tables.iter().enumerate() {
         let before = streams.len();
-        all_alike(table, index, (seed, duration), &mut streams);
+        all_alike(table, index, (seed, Time::ZERO + duration), &mut streams);
         within_budget(table, &streams[before..]);
         let mut names = streams[..before].iter().map(|stream| stream.name.as_str());
         let twice = streams[before..]
@@ -90,7 +90,7 @@ const MOST_RETURNING: f64 = 1e8;
 fn within_budget(table: &Reader<'_>, streams: &[Stream]) {
     for stream in streams {
         let rate = stream.source.predicted().mean_rate.unwrap_or_default();
-        let seconds = stream.limits.duration.map_or(0.0, Time::as_secs_f64);
+        let seconds = stream.limits.duration.map_or(0.0, Span::as_secs_f64);
         let most_asked = stream
             .limits
             .packets
@@ -113,7 +113,7 @@ fn within_budget(table: &Reader<'_>, streams: &[Stream]) {
 }
 
 fn path(r: &Reader<'_>) -> Option<Path> {
-    let (delay, line) = (r.time("delay"), line(r, None));
+    let (delay, line) = (r.span("delay"), line(r, None));
     let mut line = line?;
     let has_limit = r
         .table("queue")
@@ -142,24 +142,24 @@ fn engines(r: &Reader<'_>) -> Option<Vec<Engine>> {
 }
 
 /// The streams of a table, one or several.
-fn all_alike(r: &Reader<'_>, index: usize, (file_seed, run): (u64, Time), into: &mut Vec<Stream>) {
+fn all_alike(r: &Reader<'_>, index: usize, (file_seed, end): (u64, Time), into: &mut Vec<Stream>) {
     let count = r.whole("count").unwrap_or(1) as u64;
     let name = r.text("name");
     let name = name.unwrap_or_else(|| format!("stream-{}", index + 1));
     let own_seed = r.whole("seed").map(|seed| seed as u64);
     let is_whole = |key| r.entry(key).and_then(|_| r.whole(key)).map(|n| n as u64);
-    let start = r.time("start").unwrap_or_default();
-    if start >= run
+    let start = r.instant("start").unwrap_or_default();
+    if start >= end
         && let Some(entry) = r.entry("start")
     {
-        let why = format!("the run ends at {run}");
+        let why = format!("the run ends at {end}");
         let help = "start it earlier, or lengthen the file's `duration`";
         let what = format!("`{name}` never starts");
         r.cx.fault(&entry.node.span, what, why, help);
     }
-    let left = run.saturating_sub(start);
+    let left = end.saturating_since(start);
     let limits = Limits {
-        duration: Some(r.time("duration").map_or(left, |own| own.min(left))),
+        duration: Some(r.span("duration").map_or(left, |own| own.min(left))),
         packets: is_whole("packets"),
         bytes: r.bytes("bytes"),
     };

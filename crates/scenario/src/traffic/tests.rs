@@ -54,7 +54,7 @@ fn the_words_of_a_file_make_the_streams_that_those_of_a_command_line_make() {
     );
     assert_eq!(stream.name, "stream-1");
     // The run's own length.
-    assert_eq!(stream.limits.duration, Some(Time::from_secs(10)));
+    assert_eq!(stream.limits.duration, Some(Span::from_secs(10)));
     assert_eq!(file.first().path.queue_packets(), 1000);
 }
 
@@ -137,6 +137,6 @@ fn a_sweep_makes_points() {
     let file = read(&text).expect("it is right");
     assert_eq!(file.points.len(), 4);
     let last = &file.points[3].scenario;
-    assert_eq!(last.path.delay, Time::from_ms(2));
+    assert_eq!(last.path.delay, Span::from_ms(2));
     assert_eq!(last.streams[0].source.predicted().mean_rate, Some(200.0));
 }

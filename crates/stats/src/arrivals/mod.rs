@@ -18,7 +18,7 @@ use crate::dist::Distribution;
 use crate::dist::constant::Constant;
 use std::sync::Arc;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// Draws time spans from a distribution of seconds; what is negative counts as zero. A clone draws from the
 /// same distribution.
@@ -58,7 +58,7 @@ impl Spans {
     }
 
     /// The next span.
-    pub fn draw(&mut self, rng: &mut Rng) -> Time {
+    pub fn draw(&mut self, rng: &mut Rng) -> Span {
         // `max` also turns not-a-number into zero.
         let exact = (self.law.sample(rng) * self.scale_ps).max(0.0) + self.carry_ps;
         let whole = exact.floor();
@@ -67,7 +67,7 @@ impl Spans {
             self.carry_ps = 0.0;
         }
         // Saturates: longer than any run is "never".
-        Time::from_ps(whole as u64)
+        Span::from_ps(whole as u64)
     }
 
     /// The mean span in seconds, where the distribution has one and gives no negative values.

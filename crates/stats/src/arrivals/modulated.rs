@@ -6,7 +6,7 @@
 
 use rand_distr::{Distribution as _, Exp1};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// The most states of a chain.
 pub const MOST_STATES: usize = 256;
@@ -225,7 +225,7 @@ impl Iterator for Modulated {
             let at_secs = self.now_secs + gap / self.chain.states[self.state].per_second;
             if at_secs < self.until_secs {
                 self.now_secs = at_secs;
-                let at = self.start.saturating_add(Time::from_secs_f64(at_secs));
+                let at = self.start.saturating_add(Span::from_secs_f64(at_secs));
                 return (at < Time::MAX).then_some(at);
             }
             self.now_secs = self.until_secs;

@@ -5,7 +5,7 @@
 
 use super::Spans;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// An on–off process: arrivals by `gaps` during "on" periods, silence between them. The first period is "on",
 /// and its first arrival comes at the start. Ends at [`Time::MAX`].
@@ -30,9 +30,9 @@ pub struct Phase {
     /// Whether the present period is "on".
     pub is_on: bool,
     /// What is left of the period.
-    pub rest: Time,
+    pub rest: Span,
     /// What is left of the gap to the next arrival, on the clock of the "on" periods.
-    pub gap: Time,
+    pub gap: Span,
 }
 
 /// Periods without any length in a row after which a process is held to be silent for ever.
@@ -103,7 +103,7 @@ impl OnOff {
             let on = self.on.draw(&mut self.periods_rng);
             self.next = self.next.saturating_add(off);
             self.on_until = self.on_until.saturating_add(off).saturating_add(on);
-            empty = if on == Time::ZERO { empty + 1 } else { 0 };
+            empty = if on == Span::ZERO { empty + 1 } else { 0 };
         }
     }
 }
@@ -180,7 +180,7 @@ mod tests {
             let times: Vec<_> = process.take_while(|at| *at < Time::from_secs(20)).collect();
             let ends: Vec<_> = times
                 .windows(2)
-                .filter(|pair| pair[1] - pair[0] > Time::from_ms(500))
+                .filter(|pair| pair[1] - pair[0] > Span::from_ms(500))
                 .map(|pair| pair[0].as_ms())
                 .collect();
             ends

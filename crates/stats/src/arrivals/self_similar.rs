@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use trammel_core::entry::{Params, Value};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// The most sources.
 pub const MOST_SOURCES: u32 = 100_000;
@@ -143,8 +143,8 @@ impl SelfSimilar {
             };
             let phase = Phase {
                 is_on,
-                rest: Time::from_secs_f64(rest_secs(mean_secs, mixture.shape(), &mut phases)),
-                gap: Time::from_secs_f64(gap_secs * phases.unit()),
+                rest: Span::from_secs_f64(rest_secs(mean_secs, mixture.shape(), &mut phases)),
+                gap: Span::from_secs_f64(gap_secs * phases.unit()),
             };
             let name = format!("{entity}:{number}");
             let (on, off, gaps) = (on.clone(), off.clone(), gaps.clone());

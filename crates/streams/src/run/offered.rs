@@ -135,7 +135,7 @@ pub fn moments(stream: &Stream) -> Vec<Moment> {
 
 fn span_s(times: &[Time]) -> f64 {
     match (times.first(), times.last()) {
-        (Some(first), Some(last)) => last.saturating_sub(*first).as_secs_f64(),
+        (Some(first), Some(last)) => last.saturating_since(*first).as_secs_f64(),
         _ => 0.0,
     }
 }

@@ -5,7 +5,7 @@
 
 use super::wire;
 use anyhow::ensure;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netsim::ids::{LinkId, StreamId};
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::network::Network;
@@ -23,7 +23,7 @@ const STEPS: u64 = 20_000;
 /// Parts of a run after each of which arrivals are decoded, so that they need not all be kept.
 const PARTS: u64 = 1024;
 /// The longest that is waited for what is on its way when all is sent.
-const LONGEST_DRAIN: Time = Time::from_secs(100_000);
+const LONGEST_DRAIN: Span = Span::from_secs(100_000);
 /// Streams from which on fewer packets of each are told apart: a window takes 8 bytes a packet.
 const MANY: usize = 64;
 
@@ -101,7 +101,7 @@ pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Si
         let stream = &traffic.streams[*place];
         let (start, line) = (stream.start, line.clone());
         let plan = stream.plan().map(move |departure| Departure {
-            at: start.saturating_add(departure.at),
+            at: start + departure.at.since_start(),
             payload_bytes: departure.bytes,
             wire_bytes: wire::bytes(departure.bytes, &line),
         });
@@ -129,7 +129,7 @@ pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Si
     }
     let (lost, carried) = drive(
         &mut there,
-        (traffic.duration, stop),
+        (Time::ZERO + traffic.duration, stop),
         forward.index,
         &mut |at, arrivals| {
             if is_round(places[at]) {
@@ -166,7 +166,7 @@ pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Si
         sent,
         link: there.link(forward.index).counters(),
         carried_bits: carried as f64 * 8.0,
-        capacity_bits: forward.capacity_bits(Time::ZERO, traffic.duration)
+        capacity_bits: forward.capacity_bits(Time::ZERO, Time::ZERO + traffic.duration)
             + forward.burst_bytes.unwrap_or_default() as f64 * 8.0,
         notes,
     })
@@ -191,7 +191,7 @@ fn drive(
     link: LinkId,
     take: &mut dyn FnMut(usize, Vec<Arrival>),
 ) -> anyhow::Result<(u64, u64)> {
-    let mut step = (end / PARTS).max(Time::from_us(1));
+    let mut step = (end.since_start() / PARTS).max(Span::from_us(1));
     let (mut now, mut carried) = (Time::ZERO, 0);
     loop {
         let is_before = now < end;
@@ -272,7 +272,7 @@ fn come_back(
     }
     drive(
         &mut back,
-        (traffic.duration, stop),
+        (Time::ZERO + traffic.duration, stop),
         backward.index,
         &mut |at, arrivals| {
             let (place, was) = &outward[at];

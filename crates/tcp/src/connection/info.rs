@@ -7,7 +7,7 @@ use super::parts::status::State;
 use super::parts::usage::Bound;
 use crate::cc::{CongestionControl, Tp};
 use crate::stack::Stack;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// A snapshot of a connection, its fields named after `tcp_info` (tcp(7), `TCP_INFO`) without their
 /// prefix `tcpi_`. What [`Tp`](crate::cc::Tp) and [`Counters`](super::Counters) show already is not
@@ -34,9 +34,9 @@ pub struct Info {
     /// Degree of reordering, segments.
     pub reordering: u32,
     /// Time since data was last received; since the connection was established where none was.
-    pub last_data_recv: Time,
+    pub last_data_recv: Span,
     /// Time since data was last sent.
-    pub last_data_sent: Time,
+    pub last_data_sent: Span,
 }
 
 impl Connection {
@@ -100,8 +100,8 @@ impl Connection {
     }
 
     /// Retransmission timeout with its back-off.
-    pub fn rto(&self) -> Time {
-        Time::from_us(self.rto_us())
+    pub fn rto(&self) -> Span {
+        Span::from_us(self.rto_us())
     }
 
     /// Delivery rate of the last good sample in bytes/s; 0 before one.
@@ -115,7 +115,7 @@ impl Connection {
     /// What the connection tells of itself at `now`.
     pub fn info(&self, now: Time) -> Info {
         let timestamps = if self.handshake.timestamps { 12 } else { 0 };
-        let since = |us: u64| Time::from_us(now.as_us().saturating_sub(us));
+        let since = |us: u64| Span::from_us(now.as_us().saturating_sub(us));
         Info {
             retransmits: self.timers.retransmits,
             probes: self.timers.unanswered_probes,

@@ -84,7 +84,7 @@ use trammel_core::time::Time;
 /// use std::collections::VecDeque;
 /// use trammel_core::entry::Params;
 /// use trammel_core::rng::Rng;
-/// use trammel_core::time::Time;
+/// use trammel_core::time::{Span, Time};
 /// use trammel_tcp::cc;
 /// use trammel_tcp::connection::{Connection, State};
 /// use trammel_tcp::stack::Stack;
@@ -105,7 +105,7 @@ use trammel_core::time::Time;
 /// loop {
 ///     for from in [0, 1] {
 ///         while let Some(segment) = ends[from].poll_transmit(now) {
-///             wire.push_back((now + Time::from_ms(10), 1 - from, segment));
+///             wire.push_back((now + Span::from_ms(10), 1 - from, segment));
 ///         }
 ///     }
 ///     if ends[1].state() == State::CloseWait {

@@ -150,6 +150,7 @@ mod tests {
     use crate::cc;
     use crate::segment::{Flags, Options, Segment};
     use crate::stack::Stack;
+    use trammel_core::Span;
     use trammel_core::entry::Params;
     use trammel_core::rng::Rng;
     use trammel_core::time::Time;
@@ -234,7 +235,7 @@ mod tests {
         fn acknowledge(&mut self, segments: u32) -> Vec<u64> {
             let mut sent = Vec::new();
             for _ in 0..segments {
-                self.now += Time::from_ms(1);
+                self.now += Span::from_ms(1);
                 self.take(self.ack(1));
                 sent.push(self.send());
             }

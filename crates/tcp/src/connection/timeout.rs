@@ -8,7 +8,7 @@ use super::parts::status::State;
 use super::parts::timers::Pending;
 use crate::cc::CaState;
 use crate::timer::jiffies_after;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// Retransmissions of the same data before giving up (`tcp_retries2`).
 const MAX_RETRANSMITS: u32 = 15;
@@ -17,7 +17,7 @@ const MAX_SYN_RETRANSMITS: u32 = 6;
 /// Slack that a probe leaves for the ACK of a full flight, µs: two ticks.
 const PROBE_SLACK_US: u64 = 2_000;
 /// Twice the maximum segment lifetime, as Linux takes it.
-const TIME_WAIT: Time = Time::from_secs(60);
+const TIME_WAIT: Span = Span::from_secs(60);
 
 impl Connection {
     /// The retransmission timeout with its back-off, µs.
@@ -35,7 +35,7 @@ impl Connection {
     fn arm(&mut self, now: Time, pending: Pending, delay_us: u64) {
         self.timers.pending = pending;
         self.timers.armed_at = now;
-        self.timers.due = now + Time::from_us(delay_us.min(self.stack.max_rto.as_us()));
+        self.timers.due = now + Span::from_us(delay_us.min(self.stack.max_rto.as_us()));
         self.timers.is_exact = self.stack.hz == 0;
     }
 

@@ -15,7 +15,7 @@
 use super::Receiver;
 use crate::stack::{AckPolicy, Stack};
 use crate::timer::jiffies_after;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// Quick ACKs at the start of a connection and after an irregularity.
 pub(super) const MAX_QUICK_ACKS: u32 = 16;
@@ -84,7 +84,7 @@ impl Receiver {
         }
     }
 
-    fn decide_by_count(&mut self, now: Time, segments: u32, hold: Time) {
+    fn decide_by_count(&mut self, now: Time, segments: u32, hold: Span) {
         let unacked = self.rcv_nxt.wrapping_sub(self.rcv_wup);
         if !self.gaps.is_empty() || unacked >= segments.saturating_mul(self.mss) {
             self.now = true;
@@ -123,7 +123,7 @@ impl Receiver {
         self.compressed += 1;
         if self.compressed_due == Time::MAX {
             let hold = (self.least_round_trip_us() * 1000 / 20).min(COMPRESSION_NS);
-            let due = now + Time::from_ns(hold + COMPRESSION_SLACK_NS);
+            let due = now + Span::from_ns(hold + COMPRESSION_SLACK_NS);
             // A timer that is left of a delayed ACK sends what is held back, too.
             self.compressed_due = if self.delack > now {
                 due.min(self.delack)
@@ -160,7 +160,7 @@ impl Receiver {
         let due = jiffies_after(now, ato, self.hz);
         if self.delayed == Time::MAX {
             self.delayed = due;
-        } else if self.delayed <= now + Time::from_us(ato / 4) {
+        } else if self.delayed <= now + Span::from_us(ato / 4) {
             // About to expire anyway.
             self.now = true;
             return;

@@ -100,7 +100,7 @@ fn a_delayed_ack_s_timer_sends_what_compression_holds_back() {
     // It fires once.
     acknowledge(&mut receiver);
     take_then(&mut receiver, 241_500, 6);
-    let own = Time::from_us(241_500) + Time::from_ns(COMPRESSION_NS + COMPRESSION_SLACK_NS);
+    let own = Time::from_us(241_500) + Span::from_ns(COMPRESSION_NS + COMPRESSION_SLACK_NS);
     assert_eq!(receiver.compressed_due, own);
 }
 
@@ -211,6 +211,6 @@ fn compression_follows_the_shorter_round_trip() {
             acknowledge(&mut receiver);
         }
     }
-    let due = Time::from_us(202_100) + Time::from_ns(100_000 + COMPRESSION_SLACK_NS);
+    let due = Time::from_us(202_100) + Span::from_ns(100_000 + COMPRESSION_SLACK_NS);
     assert_eq!(receiver.compressed_due, due);
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use trammel_core::entry::Params;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_tcp::cc::{self, CongestionControl};
 use trammel_tcp::connection::{Connection, State};
 use trammel_tcp::segment::{Ecn, Flags, Segment};
@@ -55,9 +55,9 @@ pub enum Fate {
     /// It is lost.
     Drop,
     /// It arrives later than others by this much.
-    Late(Time),
+    Late(Span),
     /// It arrives in time, and a copy later by this much.
-    Twice(Time),
+    Twice(Span),
     /// A router marks it, if it is ECN-capable.
     Mark,
 }
@@ -69,7 +69,7 @@ pub struct Pair {
     pub now: Time,
     pub end: [Connection; 2],
     pub log: Vec<Sent>,
-    delay: Time,
+    delay: Span,
     filter: Filter,
     wire: BTreeMap<(Time, u64), (usize, Segment)>,
     order: u64,
@@ -106,7 +106,7 @@ impl Pair {
             now: Time::from_ms(1000),
             end,
             log: Vec::new(),
-            delay: Time::from_ms(one_way_ms),
+            delay: Span::from_ms(one_way_ms),
             filter: Box::new(|_| Fate::Pass),
             wire: BTreeMap::new(),
             order: 0,
@@ -131,7 +131,7 @@ impl Pair {
     pub fn finish_handshake(&mut self) {
         let both = |pair: &Pair| pair.end.iter().all(|end| end.state() == State::Established);
         assert!(
-            self.run_while(|pair| !both(pair), Time::from_secs(10)),
+            self.run_while(|pair| !both(pair), Span::from_secs(10)),
             "no handshake"
         );
     }
@@ -324,16 +324,16 @@ impl Pair {
         self.now = deadline;
     }
 
-    pub fn run_for(&mut self, span: Time) {
+    pub fn run_for(&mut self, span: Span) {
         self.run_until(self.now + span);
     }
 
     pub fn run_ms(&mut self, ms: u64) {
-        self.run_for(Time::from_ms(ms));
+        self.run_for(Span::from_ms(ms));
     }
 
     /// Runs while `busy`, for `limit` at most; whether it ended for being no longer busy.
-    pub fn run_while(&mut self, busy: impl Fn(&Pair) -> bool, limit: Time) -> bool {
+    pub fn run_while(&mut self, busy: impl Fn(&Pair) -> bool, limit: Span) -> bool {
         let deadline = self.now + limit;
         while busy(self) {
             if self.next_event() > deadline || !self.step() {
@@ -344,7 +344,7 @@ impl Pair {
     }
 
     /// Runs until everything written was acknowledged.
-    pub fn run_until_acked(&mut self, limit: Time) {
+    pub fn run_until_acked(&mut self, limit: Span) {
         let busy = |pair: &Pair| !pair.end.iter().all(Connection::all_acked);
         assert!(
             self.run_while(busy, limit),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trammel_bench::testbed::{Directions, Modifier, Plan, Protocol, Traffic, Unable};
 use trammel_bench::trial::{Failure, Load};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_cost::estimate::Ports as Links;
 use trammel_cost::residency::Locality;
 use trammel_router::diagnostic;
@@ -57,12 +57,12 @@ impl Configuration {
 
     /// How much later than it is due a frame may come because those before it in a mix are on the link: a turn of its sizes at
     /// most, of loads that the line carries.
-    pub fn late(&self, traffic: &Traffic) -> Time {
+    pub fn late(&self, traffic: &Traffic) -> Span {
         match traffic.sizes.only() {
-            Some(_) => Time::ZERO,
+            Some(_) => Span::ZERO,
             None => {
                 let turn = traffic.sizes.bytes().len() as f64;
-                Time::from_secs_f64(turn / traffic.sizes.line_fps(self.rate))
+                Span::from_secs_f64(turn / traffic.sizes.line_fps(self.rate))
             }
         }
     }
@@ -294,7 +294,7 @@ mod tests {
             ..mixed
         };
         assert!((of.line_fps(&broadcast) / (1.98 * line) - 1.0).abs() < 1e-12);
-        let loads = [Load::new(99.0, Time::from_secs(1)).unwrap()];
+        let loads = [Load::new(99.0, Span::from_secs(1)).unwrap()];
         let all = augmented(&broadcast, &loads)[0].frames_per_second();
         assert!((all - 100.0).abs() < 1e-9, "{all}");
     }

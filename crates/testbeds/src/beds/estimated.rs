@@ -9,7 +9,7 @@ use trammel_bench::ports::Flow;
 use trammel_bench::testbed::{Observation, Plan, Testbed, Traffic, Unable};
 use trammel_bench::trial::{Failure, Load, Outcome};
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_cost::machine::Machine;
 use trammel_workbench::estimate::Subject;
 
@@ -76,8 +76,8 @@ impl Testbed for Estimated {
         true
     }
 
-    fn takes(&self, _: &Traffic, _: &Plan) -> Option<Time> {
-        Some(Time::ZERO)
+    fn takes(&self, _: &Traffic, _: &Plan) -> Option<Span> {
+        Some(Span::ZERO)
     }
 
     fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {

@@ -19,7 +19,7 @@ use trammel_bench::testbed::{
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load, Outcome};
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netfpga::outcome::{Counts, Fate, Outcome as Ran};
 use trammel_netfpga::params::{Params, preset};
 use trammel_netfpga::recording::Recording;
@@ -134,7 +134,7 @@ impl NetFpga {
         &self,
         way: (usize, usize),
         (sizes, burst): (&Sizes, u32),
-        load: (f64, Time),
+        load: (f64, Span),
         start: Time,
     ) -> Vec<Stream> {
         let (fps, duration) = load;
@@ -148,7 +148,7 @@ impl NetFpga {
             let stream = Stream::at_rate(way, u64::from(size), fps, duration);
             // The load's own number: one frame less for a gap that was rounded would be a frame too few.
             let frames = (fps * duration.as_secs_f64()).round() as u64;
-            let least = Time::from_ps(self.params().line_ps(u64::from(size)));
+            let least = Span::from_ps(self.params().line_ps(u64::from(size)));
             let exceptions = match self.path {
                 Path::Hardware => 0,
                 Path::Software => 1_000_000,
@@ -178,7 +178,7 @@ impl NetFpga {
                 let of = (&traffic.sizes, traffic.burst);
                 all.extend(self.streams(*way, of, (fps, load.duration()), start));
             }
-            start = start.saturating_add(load.duration());
+            start += load.duration();
         }
         Ok(all)
     }
@@ -187,7 +187,7 @@ impl NetFpga {
     fn end(&self, streams: &[Stream]) -> Time {
         let end = |stream: &Stream| {
             let on_line = self.params().line_ps(stream.frame_bytes);
-            stream.last_start().saturating_add(Time::from_ps(on_line))
+            stream.last_start().saturating_add(Span::from_ps(on_line))
         };
         streams.iter().map(end).max().unwrap_or(Time::ZERO)
     }
@@ -256,10 +256,10 @@ impl NetFpga {
     }
 
     /// What a frame takes that comes alone, from its last bit in to its last bit out.
-    fn alone(&self, bytes: u32) -> Result<Time, Failure> {
-        let on_line = Time::from_ps(self.params().line_ps(u64::from(bytes)));
+    fn alone(&self, bytes: u32) -> Result<Span, Failure> {
+        let on_line = Span::from_ps(self.params().line_ps(u64::from(bytes)));
         let traffic = Traffic::of(Sizes::of(bytes)?);
-        let load = Load::new(1.0, Time::from_secs(1)).ok_or("one frame a second")?;
+        let load = Load::new(1.0, Span::from_secs(1)).ok_or("one frame a second")?;
         let observed = self.observe(&traffic, &Plan::of(&[load]))?;
         let latency = observed.outcome.latency.as_ref();
         let latency = latency.and_then(|latency| latency.quantile_time(0.5));
@@ -272,7 +272,7 @@ impl NetFpga {
         let outcome = Outcome {
             offered: ran.total().received,
             forwarded: came(&ran),
-            effective: plan.duration().max(last_due(streams)),
+            effective: plan.duration().max(last_due(streams).since_start()),
             bunched: 0,
             latency: is_forwarding.then_some(ran.latency),
         };
@@ -309,12 +309,8 @@ fn tags(plan: &Plan) -> Vec<Time> {
     let Some(tags) = plan.tags else {
         return Vec::new();
     };
-    let left = plan.duration().saturating_sub(tags.from);
-    let at = |n: u32| {
-        tags.from.saturating_add(Time::from_ps(
-            left.as_ps() / u64::from(tags.frames) * u64::from(n),
-        ))
-    };
+    let left = plan.duration().saturating_sub(tags.from.since_start());
+    let at = |n: u32| tags.from + left / u64::from(tags.frames) * u64::from(n);
     (0..tags.frames).map(at).collect()
 }
 
@@ -385,7 +381,10 @@ impl Testbed for NetFpga {
             Observation::of(Outcome {
                 offered: own.iter().map(|counts| counts.received).sum(),
                 forwarded: own.iter().map(came_of).sum(),
-                effective: flow.load.duration().max(last_due(&streams[range])),
+                effective: flow
+                    .load
+                    .duration()
+                    .max(last_due(&streams[range]).since_start()),
                 bunched: 0,
                 latency: None,
             })
@@ -393,10 +392,10 @@ impl Testbed for NetFpga {
         Ok(flows.iter().zip(of_flow).map(observation).collect())
     }
 
-    fn takes(&self, _: &Traffic, plan: &Plan) -> Option<Time> {
+    fn takes(&self, _: &Traffic, plan: &Plan) -> Option<Span> {
         let tags = plan.tags.map_or(0, |tags| tags.frames);
         let most = SIMULATED * self.loaded as f64 * f64::from(tags + 1);
-        Some(Time::from_secs_f64(plan.frames().min(most) * FRAME_S))
+        Some(Span::from_secs_f64(plan.frames().min(most) * FRAME_S))
     }
 
     fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
@@ -419,6 +418,7 @@ impl Testbed for NetFpga {
 mod tests {
     use super::*;
     use trammel_bench::testbed::{Reset, Tags};
+    use trammel_core::Span;
 
     fn bed(text: &str) -> NetFpga {
         NetFpga::parse(text).unwrap()
@@ -428,23 +428,23 @@ mod tests {
         Traffic::of(sizes.parse().unwrap())
     }
 
-    fn load(bed: &NetFpga, traffic: &Traffic, share: f64, duration: Time) -> Load {
+    fn load(bed: &NetFpga, traffic: &Traffic, share: f64, duration: Span) -> Load {
         Load::of_line(share, bed.line_fps(traffic), duration).unwrap()
     }
 
     #[test]
     fn a_minute_is_forecast_at_what_is_simulated_of_it() {
         let (bed, traffic) = (bed("reference-1g"), traffic("64"));
-        let minute = load(&bed, &traffic, 1.0, Time::from_secs(60));
+        let minute = load(&bed, &traffic, 1.0, Span::from_secs(60));
         let takes = bed.takes(&traffic, &Plan::of(&[minute]));
         assert!(
-            takes.is_some_and(|time| time < Time::from_ms(100)),
+            takes.is_some_and(|time| time < Span::from_ms(100)),
             "{takes:?}"
         );
-        let millisecond = load(&bed, &traffic, 1.0, Time::from_ms(1));
+        let millisecond = load(&bed, &traffic, 1.0, Span::from_ms(1));
         let takes = bed.takes(&traffic, &Plan::of(&[millisecond]));
         assert!(
-            takes.is_some_and(|time| time < Time::from_ms(1)),
+            takes.is_some_and(|time| time < Span::from_ms(1)),
             "{takes:?}"
         );
     }
@@ -469,7 +469,7 @@ mod tests {
 
     #[test]
     fn a_minute_at_the_lines_rate_shows_the_extra_gap_and_an_ideal_design_none() {
-        let minute = Time::from_secs(60);
+        let minute = Span::from_secs(60);
         for (name, least, most) in [("reference-1g", 0.98, 0.99), ("ideal-memory-1g", 1.0, 1.0)] {
             let mut bed = bed(name);
             let traffic = traffic("64");
@@ -486,10 +486,10 @@ mod tests {
         let mut bed = bed("reference-1g");
         for (size, lone_ns) in [("64", 704), ("1518", 3_648)] {
             let traffic = traffic(size);
-            let second = Time::from_secs(1);
+            let second = Span::from_secs(1);
             let plan = Plan {
                 tags: Some(Tags {
-                    from: second / 2,
+                    from: Time::ZERO + second / 2,
                     frames: 5,
                 }),
                 ..Plan::of(&[load(&bed, &traffic, 0.1, second)])
@@ -514,11 +514,11 @@ mod tests {
                 kind: bed.resets().remove(0),
                 at: Time::from_secs(1),
             }),
-            ..Plan::of(&[load(&bed, &traffic, 0.5, Time::from_secs(3))])
+            ..Plan::of(&[load(&bed, &traffic, 0.5, Span::from_secs(3))])
         };
         let observed = bed.offer(&traffic, &plan).unwrap();
         let outage = observed.outage.unwrap();
-        let length = outage.to.saturating_sub(outage.from).as_secs_f64();
+        let length = outage.to.saturating_since(outage.from).as_secs_f64();
         assert!((length - 0.88).abs() < 1e-5, "{length}");
         let lost = observed.outcome.lost() as f64;
         let by_loss = lost / observed.outcome.offered_rate();
@@ -531,7 +531,7 @@ mod tests {
         let mut bed = bed("reference-1g:path=software");
         let traffic = traffic("109");
         let line = bed.line_fps(&traffic);
-        let plan = Plan::of(&[Load::new(line, Time::from_secs_f64(786.0 / line)).unwrap()]);
+        let plan = Plan::of(&[Load::new(line, Span::from_secs_f64(786.0 / line)).unwrap()]);
         let observed = bed.offer(&traffic, &plan).unwrap();
         assert_eq!(observed.outcome.offered * 109, 85_674);
         assert!((observed.outcome.forwarded * 109).abs_diff(82_464) <= 109);
@@ -546,12 +546,12 @@ mod tests {
             directions: Directions::Both,
             ..traffic("imix")
         };
-        let plan = Plan::of(&[load(&bed, &mixed, 0.4, Time::from_ms(100))]);
+        let plan = Plan::of(&[load(&bed, &mixed, 0.4, Span::from_ms(100))]);
         let observed = bed.offer(&mixed, &plan).unwrap();
         assert_eq!(observed.outcome.lost(), 0);
         assert!(!plan.falls_short(&observed.outcome, 0.001, bed.sources(&mixed)));
         let plain = traffic("512");
-        let full = Load::new(Params::REFERENCE_1G.line_fps(512), Time::from_secs(1)).unwrap();
+        let full = Load::new(Params::REFERENCE_1G.line_fps(512), Span::from_secs(1)).unwrap();
         // Two ports into one: half is lost.
         let flows = [(0, 2), (1, 2), (3, 0)].map(|(from, to)| Flow::new(from, to, &plain, full));
         let each = bed.offer_together(&flows).unwrap();

@@ -2,7 +2,7 @@
 
 use super::nodes;
 use trammel_bench::testbed::{Modifier, Traffic, Unable};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_traffic::addresses::Side;
 use trammel_traffic::tester::port::Port;
 use trammel_traffic::tester::traffic::{Bursts, Stream, Traffic as Frames};
@@ -46,7 +46,7 @@ pub(super) fn frames_from(
     let frames = Frames {
         bursts: (traffic.burst > 1).then(|| Bursts {
             frames: traffic.burst,
-            gap: Time::from_secs_f64(1.0 / traffic.sizes.line_fps(line_bps)),
+            gap: Span::from_secs_f64(1.0 / traffic.sizes.line_fps(line_bps)),
         }),
         updates,
         drawn: (traffic.networks > 1).then_some(traffic.seed),

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use trammel_bench::testbed::{Faults, Observation, Plan, Tags, Variation};
 use trammel_bench::trial::Outcome;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::batch::CAPACITY;
 use trammel_router::simulate::port::{Coming, Passage};
 use trammel_stats::histogram::Histogram;
@@ -19,14 +19,14 @@ const MOST_AWAITED: usize = 1 << 22;
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     came: Time,
-    latency: Time,
+    latency: Span,
 }
 
 /// A frame to be tagged: the first of its flow that comes then or later.
 #[derive(Clone, Copy, Debug)]
 struct Tag {
     from: Time,
-    latency: Option<Time>,
+    latency: Option<Span>,
 }
 
 /// What was seen of a flow so far.
@@ -46,7 +46,7 @@ struct OfFlow {
 #[derive(Debug)]
 struct Part {
     latency: Histogram,
-    longest: Time,
+    longest: Span,
     variation: Variation,
     reordered: u64,
     /// Of each flow, in the order in which they came.
@@ -70,7 +70,7 @@ pub(super) struct Seen {
     /// Of each port and flow, when the latest frame came that has left.
     latest: BTreeMap<(usize, u16), Time>,
     /// How much later frames come than the clock of those who take notes says: the length of what was left out.
-    later: Time,
+    later: Span,
     came_after: u64,
     offered: u64,
     forwarded: u64,
@@ -87,7 +87,7 @@ fn variation() -> Variation {
 impl Seen {
     /// Of a plan that so many flows share; frames of flows with other numbers are none of the test's.
     pub(super) fn of(plan: &Plan, flows: usize) -> Seen {
-        let tags = instants(plan.tags, plan.duration(), flows);
+        let tags = instants(plan.tags, Time::ZERO + plan.duration(), flows);
         let flows = tags.into_iter().map(|tags| OfFlow {
             tags,
             ..OfFlow::default()
@@ -95,14 +95,14 @@ impl Seen {
         Seen {
             only: None,
             began: Time::ZERO,
-            end: plan.duration(),
+            end: Time::ZERO + plan.duration(),
             flows: flows.collect(),
             latency: Histogram::of_times(),
             variation: variation(),
             reordered: 0,
             last_missing: None,
             latest: BTreeMap::new(),
-            later: Time::ZERO,
+            later: Span::ZERO,
             came_after: 0,
             offered: 0,
             forwarded: 0,
@@ -123,14 +123,14 @@ impl Seen {
         self.began = at;
     }
 
-    /// Notes are from now on taken by a clock that began when the plan had lasted for `at`.
-    pub(super) fn later_by(&mut self, at: Time) {
-        self.later = at;
+    /// Notes are from now on taken by a clock that began when the plan had lasted for `lasted`.
+    pub(super) fn later_by(&mut self, lasted: Span) {
+        self.later = lasted;
     }
 
     /// When it was in the plan, by a note.
     fn in_plan(&self, at: Time) -> Time {
-        at.saturating_sub(self.began) + self.later
+        Time::ZERO + at.saturating_since(self.began) + self.later
     }
 
     /// The place of a flow among those that count.
@@ -161,7 +161,7 @@ impl Seen {
         }
         let mut part = Part {
             latency: Histogram::of_times(),
-            longest: Time::ZERO,
+            longest: Span::ZERO,
             variation: variation(),
             reordered: 0,
             frames: vec![Vec::new(); self.flows.len()],
@@ -247,7 +247,7 @@ impl Seen {
 
     /// What left since the call before the last one came so many times more, each `span` later than the time before. So many
     /// test frames of each flow come in that time.
-    pub(super) fn repeat(&mut self, times: u64, span: Time, frames: &[u64]) {
+    pub(super) fn repeat(&mut self, times: u64, span: Span, frames: &[u64]) {
         let Some(part) = self.part.take() else {
             return;
         };
@@ -264,34 +264,32 @@ impl Seen {
             self.forwarded = self.forwarded + times * came - times * left;
         }
         let skipped = span * times;
-        self.later = self.later.saturating_add(skipped);
+        self.later += skipped;
         for (of, frames) in self.flows.iter_mut().zip(&part.frames) {
             // What is inside now is inside as well when all those times are over.
             for awaited in &mut of.awaited {
-                *awaited = awaited.saturating_add(skipped);
+                *awaited += skipped;
             }
             let Some(last) = &mut of.last else {
                 continue;
             };
             let first_gone = last.came;
-            last.came = last.came.saturating_add(skipped);
+            last.came += skipped;
             let until = last.came;
             while let Some(tag) = of.tags.get_mut(of.tagged) {
                 if tag.from > until {
                     break;
                 }
                 // As in the part: so many spans earlier.
-                let over = tag.from.saturating_sub(first_gone).as_ps() % span.as_ps().max(1);
-                let from = first_gone
-                    .saturating_sub(span)
-                    .saturating_add(Time::from_ps(over));
+                let over = tag.from.saturating_since(first_gone).as_ps() % span.as_ps().max(1);
+                let from = first_gone.saturating_sub(span) + Span::from_ps(over);
                 let at = frames.partition_point(|frame| frame.came < from);
                 tag.latency = frames.get(at).map(|frame| frame.latency);
                 of.tagged += 1;
             }
         }
         for latest in self.latest.values_mut() {
-            *latest = latest.saturating_add(skipped);
+            *latest += skipped;
         }
     }
 
@@ -301,8 +299,8 @@ impl Seen {
     }
 
     /// The same to the picosecond.
-    pub(super) fn longest_exact(&self) -> Time {
-        self.part.as_ref().map_or(Time::ZERO, |part| part.longest)
+    pub(super) fn longest_exact(&self) -> Span {
+        self.part.as_ref().map_or(Span::ZERO, |part| part.longest)
     }
 
     /// Test frames that came.
@@ -322,7 +320,7 @@ impl Seen {
     }
 
     /// What was observed, all in all.
-    pub(super) fn observation(self, offered: u64, forwarded: u64, effective: Time) -> Observation {
+    pub(super) fn observation(self, offered: u64, forwarded: u64, effective: Span) -> Observation {
         let tags = self.flows.into_iter().flat_map(|of| of.tags);
         let mut tagged: Vec<Tag> = tags.collect();
         tagged.sort_by_key(|tag| tag.from);
@@ -359,11 +357,11 @@ fn instants(tags: Option<Tags>, end: Time, flows: usize) -> Vec<Vec<Tag>> {
     let Some(Tags { from, frames }) = tags else {
         return all;
     };
-    let left = end.saturating_sub(from);
+    let left = end.saturating_since(from);
     for number in 0..frames {
         let into = left.as_ps() as f64 * f64::from(number) / f64::from(frames.max(1));
         all[number as usize % flows.max(1)].push(Tag {
-            from: from.saturating_add(Time::from_ps(into as u64)),
+            from: from.saturating_add(Span::from_ps(into as u64)),
             latency: None,
         });
     }
@@ -389,7 +387,7 @@ mod tests {
     fn plan(us: u64, tags: Option<Tags>) -> Plan {
         Plan {
             tags,
-            ..Plan::of(&[Load::new(1e6, US(us)).unwrap()])
+            ..Plan::of(&[Load::new(1e6, Span::from_us(us)).unwrap()])
         }
     }
 
@@ -460,7 +458,7 @@ mod tests {
         let passages = [(1, 2), (5, 3), (6, 1), (9, 1)].map(|(came, took)| passage(came, took));
         seen.take(&all, &[passages.to_vec()]);
         assert_eq!(seen.last_missing(), Some(US(6)));
-        let variation = seen.observation(5, 4, US(9)).variation.unwrap();
+        let variation = seen.observation(5, 4, Span::from_us(9)).variation.unwrap();
         assert_eq!((variation.more.count(), variation.less.count()), (1, 1));
     }
 
@@ -481,7 +479,7 @@ mod tests {
             (seen.offered(), seen.forwarded(), seen.last_missing()),
             (3, 3, None)
         );
-        let variation = seen.observation(3, 3, US(9)).variation.unwrap();
+        let variation = seen.observation(3, 3, Span::from_us(9)).variation.unwrap();
         // None of the test's came between the second and the last.
         assert_eq!(variation.more.count(), 2);
     }
@@ -497,15 +495,15 @@ mod tests {
         let plan = plan(12, Some(tags));
         let all: Vec<Passage> = (1..=12).map(frame).collect();
         let (_, whole) = of(&plan, &all);
-        assert_eq!(whole.tagged, [US(1), US(5), US(1), US(1)]);
+        assert_eq!(whole.tagged, [1, 5, 1, 1].map(Span::from_us));
         let mut seen = Seen::of(&plan, 1);
         seen.take(&comings(1..=3), &[(1..=3).map(frame).collect()]);
         seen.take(&comings(4..=6), &[(4..=6).map(frame).collect()]);
-        seen.repeat(1, US(3), &[3]);
+        seen.repeat(1, Span::from_us(3), &[3]);
         seen.take(&comings(7..=9), &[(7..=9).map(frame).collect()]);
         assert_eq!((seen.forwarded(), seen.last_missing()), (12, None));
         assert_eq!(seen.offered(), 12);
-        let cut = seen.observation(12, 12, US(12));
+        let cut = seen.observation(12, 12, Span::from_us(12));
         assert_eq!(cut.tagged, whole.tagged);
         let latency = |of: &Observation| of.outcome.latency.as_ref().unwrap().contents();
         assert_eq!(latency(&cut), latency(&whole));

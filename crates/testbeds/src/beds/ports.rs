@@ -22,7 +22,7 @@ use trammel_bench::testbed::{
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load, Outcome};
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::clock::monotonic_ns;
 use trammel_io::error::Error;
 use trammel_io::stamper::By;
@@ -36,21 +36,21 @@ use trammel_traffic::tester::traffic::Traffic as Frames;
 use trammel_traffic::tester::{Direction, Plan as Run, Tags, Tester, Threads};
 
 /// How long a device may take to answer for its addresses, and to let the first frame through.
-const PATIENCE: Time = Time::from_secs(10);
+const PATIENCE: Span = Span::from_secs(10);
 /// Frames a second that fill the device's tables.
 const PRIMING_FPS: f64 = 2000.0;
 /// Of these, the least.
 const PRIMING_FRAMES: u32 = 10;
 /// How long is waited for them at first; twice as long each time that none comes.
-const PRIMING_RESIDUAL: Time = Time::from_ms(50);
+const PRIMING_RESIDUAL: Span = Span::from_ms(50);
 /// For so long the first frames are waited for where nothing else is said: WAN emulators have a second and more.
-pub const LONGEST_DELAY: Time = Time::from_secs(2);
+pub const LONGEST_DELAY: Span = Span::from_secs(2);
 /// By what share of its duration a trial may be stretched before sending is given up; it is not valid long before.
 const STRETCH: f64 = 0.02;
 /// And by how much at least.
-const LEAST_STRETCH: Time = Time::from_ms(50);
+const LEAST_STRETCH: Span = Span::from_ms(50);
 /// By so much the last frame may be late: that is a matter of when its thread has its turn, and not of the load.
-const TURN: Time = Time::from_ms(2);
+const TURN: Span = Span::from_ms(2);
 
 /// What the bench can do with the device besides offering frames to it.
 pub trait Device: Debug + Send {
@@ -100,9 +100,9 @@ impl Device for Given {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waits {
     /// After the last frame, for residual ones.
-    pub residual: Time,
+    pub residual: Span,
     /// Before the next trial, for the device to restabilize.
-    pub rest: Time,
+    pub rest: Span,
 }
 
 impl Waits {
@@ -112,13 +112,13 @@ impl Waits {
     //= rfc2544 §23
     //# e) Wait for at least five seconds for the DUT to restabilize.
     pub const FULL: Waits = Waits {
-        residual: Time::from_secs(2),
-        rest: Time::from_secs(5),
+        residual: Span::from_secs(2),
+        rest: Span::from_secs(5),
     };
     /// Those of a quick run.
     pub const QUICK: Waits = Waits {
-        residual: Time::from_ms(200),
-        rest: Time::ZERO,
+        residual: Span::from_ms(200),
+        rest: Span::ZERO,
     };
 }
 
@@ -132,7 +132,7 @@ pub struct Setting {
     /// The pauses of a trial.
     pub waits: Waits,
     /// How long the first frames are waited for.
-    pub longest_delay: Time,
+    pub longest_delay: Span,
     /// How the tester's threads run.
     pub threads: Threads,
     /// By what tagged frames are timed.
@@ -155,7 +155,7 @@ pub struct Ports {
     /// The traffic that the device's tables are filled for.
     primed: Option<Traffic>,
     /// What the frames took that filled them: residual frames are waited for as much longer.
-    delay: Time,
+    delay: Span,
     /// When the device has had its rest, by the monotonic clock.
     rested_ns: i64,
 }
@@ -170,7 +170,7 @@ impl Ports {
             device,
             setting,
             primed: None,
-            delay: Time::ZERO,
+            delay: Span::ZERO,
             rested_ns: 0,
         })
     }
@@ -213,7 +213,7 @@ impl Ports {
         };
         let directions = frames.map(|frames| frames.map(direction));
         let duration = Plan::of(loads).duration();
-        let stretch = Time::from_secs_f64(duration.as_secs_f64() * STRETCH).max(LEAST_STRETCH);
+        let stretch = Span::from_secs_f64(duration.as_secs_f64() * STRETCH).max(LEAST_STRETCH);
         Ok(Run {
             directions,
             // What is on its way when the last frame leaves takes a delay; what waits behind others, more.
@@ -253,7 +253,7 @@ impl Ports {
         self.tester.learn(PATIENCE, &self.setting.interrupted)?;
         let flows = traffic.streams.max(traffic.networks);
         let frames = f64::from(flows.max(PRIMING_FRAMES) * self.sources(traffic));
-        let load = Load::new(PRIMING_FPS, Time::from_secs_f64(frames / PRIMING_FPS));
+        let load = Load::new(PRIMING_FPS, Span::from_secs_f64(frames / PRIMING_FPS));
         let load = load.expect("a rate above 0 for a while");
         let evenly = Traffic {
             burst: 1,
@@ -270,7 +270,7 @@ impl Ports {
                 let directions: Vec<_> = seen.directions.iter().flatten().collect();
                 if self.is_interrupted() || directions.iter().all(|one| one.received() > 0) {
                     let took = directions.iter().filter_map(|one| one.latency()?.max());
-                    self.delay = took.max().map_or(Time::ZERO, Time::from_ps);
+                    self.delay = took.max().map_or(Span::ZERO, Span::from_ps);
                     break;
                 }
                 // A device that delays frames longer lets them out in the next run, to which they are strays.
@@ -285,7 +285,7 @@ impl Ports {
     }
 
     /// What is said of a device through which nothing comes within `longest`.
-    fn nothing_comes(&self, longest: Time) -> String {
+    fn nothing_comes(&self, longest: Span) -> String {
         let [from, to] = self.setting.ports.each_ref().map(|port| &port.interface);
         format!(
             "no frame sent to {} by `{from}` arrives at `{to}` within {} s; is it connected and does it forward between {} and {}? If it delays frames longer, give `--longest-delay`",
@@ -339,7 +339,7 @@ impl Ports {
 }
 
 /// What both directions were to the device, as one.
-fn observed(seen: &[&DirectionSeen], planned: Time, is_live: bool) -> Observation {
+fn observed(seen: &[&DirectionSeen], planned: Span, is_live: bool) -> Observation {
     let sum = |of: fn(&DirectionSeen) -> u64| seen.iter().map(|one| of(one)).sum::<u64>();
     let longest = seen.iter().map(|one| one.effective).max();
     let longest = longest.unwrap_or_default();
@@ -360,7 +360,7 @@ fn observed(seen: &[&DirectionSeen], planned: Time, is_live: bool) -> Observatio
         latency,
     };
     let outage = seen.iter().filter_map(|one| one.outage);
-    let outage = outage.max_by_key(|outage| outage.to.saturating_sub(outage.from));
+    let outage = outage.max_by_key(|outage| outage.to.saturating_since(outage.from));
     Observation {
         faults: Faults {
             duplicated: sum(DirectionSeen::duplicated),
@@ -433,7 +433,7 @@ impl Testbed for Ports {
         }
     }
 
-    fn pauses(&self) -> Time {
+    fn pauses(&self) -> Span {
         self.setting
             .waits
             .residual

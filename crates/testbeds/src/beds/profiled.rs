@@ -15,7 +15,7 @@ use trammel_bench::testbed::{
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load};
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_cost::device_profile::DeviceProfile;
 use trammel_router::MemoryHost;
 use trammel_router::engine::core_clock::Cost;
@@ -132,10 +132,13 @@ impl Profiled {
         plan: &Plan,
         at: Time,
     ) -> Result<Observation, Failure> {
-        let length = Time::from_secs_f64(self.value("restart_ms") / 1e3);
-        let up = at.saturating_add(length);
+        let length = Span::from_secs_f64(self.value("restart_ms") / 1e3);
+        let up = at + length;
         let before = offer(router, &parts(&plan.loads, Time::ZERO, at))?;
-        let mut after = offer(router, &parts(&plan.loads, up, plan.duration()))?;
+        let mut after = offer(
+            router,
+            &parts(&plan.loads, up, Time::ZERO + plan.duration()),
+        )?;
         let offered = plan.frames().round() as u64;
         let forwarded = before.outcome.forwarded + after.outcome.forwarded;
         after.outcome.offered = offered;
@@ -157,8 +160,8 @@ fn parts(loads: &[Load], from: Time, to: Time) -> Vec<Load> {
     let mut start = Time::ZERO;
     let mut all = Vec::new();
     for load in loads {
-        let end = start.saturating_add(load.duration());
-        let part = end.min(to).saturating_sub(start.max(from));
+        let end = start + load.duration();
+        let part = end.min(to).saturating_since(start.max(from));
         all.extend(Load::new(load.frames_per_second(), part));
         start = end;
     }
@@ -171,7 +174,7 @@ fn offer(router: &mut SimulatedRouter, loads: &[Load]) -> Result<Observation, Fa
     let (outcome, passages) = router.offer_all(loads, is_noted)?;
     let late = passages
         .iter()
-        .filter(|passage| passage.left > plan.duration());
+        .filter(|passage| passage.left.since_start() > plan.duration());
     let came_after = is_noted.then_some(late.count() as u64);
     let ports = router.last.iter().flat_map(|report| &report.ports);
     let last_lost = ports.filter_map(|(_, counts)| counts.last_lost).max();
@@ -204,8 +207,8 @@ impl Testbed for Profiled {
         known.map(|_| RESTART.to_owned()).into_iter().collect()
     }
 
-    fn takes(&self, _: &Traffic, plan: &Plan) -> Option<Time> {
-        Some(Time::from_secs_f64(plan.frames() * FRAME_S))
+    fn takes(&self, _: &Traffic, plan: &Plan) -> Option<Span> {
+        Some(Span::from_secs_f64(plan.frames() * FRAME_S))
     }
 
     fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
@@ -250,7 +253,7 @@ mod tests {
         for (bytes, passes) in [(64, false), (512, true)] {
             let traffic = traffic(bytes);
             let line = bed.line_fps(&traffic);
-            let load = Load::of_line(1.0, line, Time::from_ms(50)).unwrap();
+            let load = Load::of_line(1.0, line, Span::from_ms(50)).unwrap();
             let outcome = bed.offer(&traffic, &Plan::of(&[load])).unwrap().outcome;
             assert_eq!(outcome.lost() == 0, passes, "{bytes}");
             let capacity = 3e9 / (541.0 + 1081.0 + 541.0);
@@ -269,7 +272,7 @@ mod tests {
                 kind: bed.resets().remove(0),
                 at: Time::from_ms(100),
             }),
-            ..Plan::of(&[Load::new(1e4, Time::from_ms(2_500)).unwrap()])
+            ..Plan::of(&[Load::new(1e4, Span::from_ms(2_500)).unwrap()])
         };
         let observed = bed.offer(&traffic, &plan).unwrap();
         let by_loss = observed.outcome.lost() as f64 / observed.outcome.offered_rate();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use trammel_bench::testbed::{Faults, Observation, Plan, Testbed, Traffic};
 use trammel_bench::trial::{Failure, Load};
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_workbench::paced::{Bed, UnderLoad};
 
 /// Frames of a ring.
@@ -52,9 +52,9 @@ fn windows(loads: &[Load]) -> Vec<Vec<Load>> {
     let (mut window, mut frames) = (Vec::new(), 0.0);
     for load in loads {
         let mut left = load.duration();
-        while left > Time::ZERO {
-            let room = Time::from_secs_f64((WINDOW - frames) / load.frames_per_second());
-            let part = left.min(room.max(Time::from_ps(1)));
+        while left > Span::ZERO {
+            let room = Span::from_secs_f64((WINDOW - frames) / load.frames_per_second());
+            let part = left.min(room.max(Span::from_ps(1)));
             window.extend(Load::new(load.frames_per_second(), part));
             frames += load.frames_per_second() * part.as_secs_f64();
             left = left.saturating_sub(part);
@@ -87,8 +87,8 @@ impl Testbed for InMemory {
         self.configuration.sources(traffic)
     }
 
-    fn takes(&self, _: &Traffic, plan: &Plan) -> Option<Time> {
-        let laying_out = Time::from_secs_f64(plan.frames() * BESIDE_S);
+    fn takes(&self, _: &Traffic, plan: &Plan) -> Option<Span> {
+        let laying_out = Span::from_secs_f64(plan.frames() * BESIDE_S);
         Some(plan.duration() + laying_out)
     }
 
@@ -103,7 +103,7 @@ impl Testbed for InMemory {
         }
         let (_, bed) = self.loaded.as_mut().expect("it was just loaded");
         let mut seen = Seen::of(plan, self.configuration.sources(traffic) as usize);
-        let (mut offered, mut forwarded, mut at) = (0, 0, Time::ZERO);
+        let (mut offered, mut forwarded, mut at) = (0, 0, Span::ZERO);
         let mut last_lost = None;
         for loads in windows(&augmented(traffic, &plan.loads)) {
             let was_timed = bed.is_timed();
@@ -113,7 +113,7 @@ impl Testbed for InMemory {
             }
             offered += window.offered;
             forwarded += window.offered.saturating_sub(window.lost);
-            last_lost = window.last_lost.map(|lost| at + lost).or(last_lost);
+            last_lost = window.last_lost.map(|lost| lost + at).or(last_lost);
             seen.later_by(at);
             seen.take(&window.comings, &[window.passages]);
             at += Plan::of(&loads).duration();
@@ -151,7 +151,7 @@ mod tests {
 
     /// What comes slowly enough for any machine.
     fn slowly(frames: f64) -> Plan {
-        Plan::of(&[Load::new(2e4, Time::from_secs_f64(frames / 2e4)).unwrap()])
+        Plan::of(&[Load::new(2e4, Span::from_secs_f64(frames / 2e4)).unwrap()])
     }
 
     #[test]
@@ -200,24 +200,21 @@ mod tests {
         let mut bed = bed("FromDevice(a) -> Queue -> ToDevice(b);");
         bed.configuration.interrupted = Arc::new(true.into());
         let traffic = Traffic::of("64".parse().unwrap());
-        let hour = Plan::of(&[Load::new(10.0, Time::from_secs(3600)).unwrap()]);
+        let hour = Plan::of(&[Load::new(10.0, Span::from_secs(3600)).unwrap()]);
         let why = bed.offer(&traffic, &hour).unwrap_err();
         assert_eq!(why.to_string(), "interrupted");
     }
 
     #[test]
     fn windows_have_all_frames_of_a_plan_and_no_more_than_fit() {
-        let load = |fps, s| Load::new(fps, Time::from_secs_f64(s)).unwrap();
+        let load = |fps, s| Load::new(fps, Span::from_secs_f64(s)).unwrap();
         let plan = Plan::of(&[load(3e5, 0.5), load(2e6, 2.0), load(1.0, 1.0)]);
         let all = windows(&plan.loads);
         let frames = |loads: &Vec<Load>| loads.iter().map(|load| load.frames()).sum::<f64>();
         assert!(all.iter().all(|loads| frames(loads) <= WINDOW + 1.0));
         assert!((all.iter().map(frames).sum::<f64>() - plan.frames()).abs() < 1e-3);
         assert_eq!(all.len(), 5);
-        let lengths: Time = all
-            .iter()
-            .map(|l| Plan::of(l).duration())
-            .fold(Time::ZERO, Time::saturating_add);
+        let lengths: Span = all.iter().map(|loads| Plan::of(loads).duration()).sum();
         assert_eq!(lengths, plan.duration());
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
 use trammel_bench::testbed::Traffic;
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_io::error::Error;
 use trammel_stats::table::{CellType, Table};
 use trammel_traffic::addresses::Side;
@@ -20,9 +20,9 @@ use trammel_traffic::tester::port::Way;
 use trammel_traffic::tester::{Tester, Threads};
 
 /// How long a trial of it is.
-pub const FULL: Time = Time::from_secs(1);
+pub const FULL: Span = Span::from_secs(1);
 /// In a quick run.
-pub const QUICK: Time = Time::from_ms(100);
+pub const QUICK: Span = Span::from_ms(100);
 
 /// Trials that a measurement with each of `traffics` takes, about.
 pub fn trials(traffics: &[Traffic]) -> u64 {
@@ -73,7 +73,7 @@ struct Row {
 
 impl Row {
     fn new(traffic: &Traffic, ceiling: &Ceiling) -> Row {
-        let us = |time: Option<Time>| time.map(|time| time.as_ps() as f64 / 1e6);
+        let us = |time: Option<Span>| time.map(|time| time.as_ps() as f64 / 1e6);
         Row {
             traffic: format!("{traffic:?}"),
             frame: traffic.sizes.to_string(),
@@ -99,7 +99,7 @@ impl SelfTest {
     pub fn measure(
         way: Way,
         traffics: &[Traffic],
-        duration: Time,
+        duration: Span,
         threads: Threads,
         done: &dyn Fn(),
         stop: &AtomicBool,
@@ -134,7 +134,7 @@ impl SelfTest {
     }
 
     /// Whether it was measured by this way, with each of these kinds of traffic, in such trials.
-    pub fn is_of(&self, way: Way, traffics: &[Traffic], duration: Time) -> bool {
+    pub fn is_of(&self, way: Way, traffics: &[Traffic], duration: Span) -> bool {
         let is_known = |traffic| self.rows.iter().any(|row| row.is_of(traffic));
         self.by == name(way)
             && self.trial_s == duration.as_secs_f64()
@@ -217,10 +217,10 @@ mod tests {
         let ceiling = Ceiling {
             frames_per_second: 123_456.789,
             flood_fps: 2e5,
-            least_latency: Some(Time::from_ns(3_786)),
+            least_latency: Some(Span::from_ns(3_786)),
             median_latency: None,
             stamps: Stamps::Kernel,
-            clock_reading: Time::from_ns(20),
+            clock_reading: Span::from_ns(20),
         };
         let measured = SelfTest {
             by: name(Way::AfXdp).to_owned(),
@@ -235,7 +235,7 @@ mod tests {
             (kept.ceiling_fps(&small), kept.ceiling_fps(&large)),
             (Some(123_456.0), None)
         );
-        let is_of = |way, traffics: &[Traffic]| kept.is_of(way, traffics, Time::from_ms(100));
+        let is_of = |way, traffics: &[Traffic]| kept.is_of(way, traffics, Span::from_ms(100));
         assert!(is_of(Way::AfXdp, std::slice::from_ref(&small)));
         assert!(
             !is_of(Way::Live, std::slice::from_ref(&small)) && !is_of(Way::AfXdp, &[small, large])

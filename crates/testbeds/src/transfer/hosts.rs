@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_bench::testbed::Unable;
 use trammel_bench::transfer::{Across, File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::Failure;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// Hosts around a device, and the same around a wire. They are built when they are first needed, with a device of their own:
 /// the tester's interfaces stay the tester's.
@@ -70,7 +70,7 @@ impl Hosts {
             .and_then(|path| transfer(path, protocol, file.bytes, &is_interrupted));
         let one = transferred.map_err(|why| format!("{why:#}"))?;
         Ok(Transferred {
-            time: Time::from_secs_f64(one.seconds),
+            time: Span::from_secs_f64(one.seconds),
             retransmissions: one.retransmissions,
             hosts: format!("{}, curl", one.server),
         })

@@ -13,7 +13,7 @@ use trammel_bench::testbed::Unable;
 use trammel_bench::transfer::{Across, File, Protocol, Transferred};
 use trammel_bench::trial::Failure;
 use trammel_core::entry::Params;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::flow::{FlowResult, FlowSpec};
 use trammel_netsim::link::LinkSpec;
@@ -35,11 +35,11 @@ const ETHERNET_BYTES: u32 = 14;
 /// The timestamps option, which takes its bytes from each segment (RFC 7323 §3.2).
 const TIMESTAMPS_BYTES: u16 = 12;
 /// The longest that a transfer may take, in virtual time.
-const LONGEST: Time = Time::from_secs(3600);
+const LONGEST: Span = Span::from_secs(3600);
 /// How often it is looked whether the file is there.
-const LOOK: Time = Time::from_ms(10);
+const LOOK: Span = Span::from_ms(10);
 /// Until when the first frame of a way must be out.
-const PROBED: Time = Time::from_secs(2);
+const PROBED: Span = Span::from_secs(2);
 /// What the frame that tells a way ends with.
 const PROBE: [u8; 4] = *b"way?";
 
@@ -51,11 +51,11 @@ pub enum Between {
     /// A router, and the ways of segments and, if there is one, of ACKs through it; those without a way go past it.
     Router(Box<SimulatedRouter>, Way, Option<Way>),
     /// Something that only delays: segments and ACKs.
-    Delay(Time, Time),
+    Delay(Span, Span),
 }
 
 /// What the setting `variant` and `rtt` are of the file; the error is that it is of real hosts.
-pub fn of(protocol: &Protocol) -> Result<(&str, Time), Unable> {
+pub fn of(protocol: &Protocol) -> Result<(&str, Span), Unable> {
     match protocol {
         Protocol::Tcp { variant, rtt } => Ok((variant, *rtt)),
         Protocol::Ftp | Protocol::Http => Err(Unable(
@@ -99,23 +99,23 @@ struct Lines {
     /// Bits a second; infinite where lines do not limit.
     rate: f64,
     /// The round trip besides the device.
-    rtt: Time,
+    rtt: Span,
 }
 
-/// When the last of so many bytes came, and what the flow was by then.
+/// After how long the last of so many bytes came, and what the flow was by then.
 fn run(
     between: &Between,
     lines: Lines,
     stack: &Stack,
     variant: &'static Entry,
     bytes: u64,
-) -> Result<(Time, FlowResult), Failure> {
+) -> Result<(Span, FlowResult), Failure> {
     let mut net = Network::new();
     let (segments, acks) = match between {
         Between::Delay(segments, acks) => (*segments, *acks),
-        Between::Wire | Between::Router(..) => (Time::ZERO, Time::ZERO),
+        Between::Wire | Between::Router(..) => (Span::ZERO, Span::ZERO),
     };
-    let mut way = |name: &str, extra: Time| {
+    let mut way = |name: &str, extra: Span| {
         let line = LinkSpec {
             rate: Some(Rate::from_bps(lines.rate as u64)).filter(|_| lines.rate.is_finite()),
             ..LinkSpec::wire(&format!("{name}, before"), lines.rtt / 4 + extra)
@@ -151,14 +151,14 @@ fn run(
         Between::Router(router, ..) => router.interrupted.load(Ordering::SeqCst),
         Between::Wire | Between::Delay(..) => false,
     };
-    while net.now() < LONGEST {
+    while net.now().since_start() < LONGEST {
         if is_interrupted() {
             return Err(INTERRUPTED.into());
         }
-        net.run_until(net.now().saturating_add(LOOK));
+        net.run_until(net.now() + LOOK);
         let result = net.flow(flow);
         if let Some(time) = result.completed {
-            return Ok((time, result.clone()));
+            return Ok((time.since_start(), result.clone()));
         }
     }
     let came = net.flow(flow).bytes_delivered;
@@ -201,7 +201,7 @@ pub fn way(router: &SimulatedRouter, from: &str, head: &[u8]) -> Result<Option<W
     frames::mend(&mut probe);
     let port = simulation.port(from).ok_or("a way has no port")?;
     port.give(Time::ZERO, probe);
-    simulation.run_until(PROBED);
+    simulation.run_until(Time::ZERO + PROBED);
     let mut others = others.filter(|name| {
         let left = simulation.port(name).map(Port::departures);
         let left = left.into_iter().flatten();
@@ -230,7 +230,7 @@ mod tests {
     /// A full segment on the line: 1448 and 52 of TCP and IP, 38 of Ethernet.
     const SEGMENT_S: f64 = 1538.0 * 8.0 / LINE;
 
-    fn file(variant: &str, rtt: Time) -> File {
+    fn file(variant: &str, rtt: Span) -> File {
         File {
             bytes: BYTES,
             protocol: Protocol::Tcp {
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    fn seconds(between: &Between, rtt: Time) -> f64 {
+    fn seconds(between: &Between, rtt: Span) -> f64 {
         let transferred = transfer(between, LINE, &file("reno", rtt)).unwrap();
         assert_eq!(transferred.retransmissions, 0);
         assert_eq!(
@@ -254,7 +254,7 @@ mod tests {
     /// A router where a packet costs so many microseconds, both ways or one way.
     fn router(packet_us: f64, is_both: bool) -> Between {
         let port = |name: &str| Settings {
-            notice: Notice::Interrupt(Time::ZERO),
+            notice: Notice::Interrupt(Span::ZERO),
             // As long as the file, so that nothing is lost.
             receive_ring: SEGMENTS as usize,
             ..Settings::ideal(name, Rate::from_bps(LINE as u64))
@@ -292,7 +292,7 @@ mod tests {
         // Ten segments take 1.23 ms, more than the round trip. One round trip for the handshake, and half of one for the last.
         let rtt = 1e-3;
         let expected = 1.5 * rtt + SEGMENTS * SEGMENT_S;
-        let found = seconds(&Between::Wire, Time::from_ms(1));
+        let found = seconds(&Between::Wire, Span::from_ms(1));
         assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
     }
 
@@ -302,7 +302,7 @@ mod tests {
         // line is the limit, and the last segment takes half a round trip.
         let rtt = 10e-3;
         let expected = rtt + 3.0 * rtt + (SEGMENTS - 70.0) * SEGMENT_S + rtt / 2.0;
-        let found = seconds(&Between::Wire, Time::from_ms(10));
+        let found = seconds(&Between::Wire, Span::from_ms(10));
         assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
     }
 
@@ -310,13 +310,13 @@ mod tests {
     fn a_router_whose_core_is_the_limit_gives_each_packet_its_time() {
         // The line would take 123 us for a segment. Besides, the handshake and half a round trip for the last one.
         let (packet_s, start) = (200e-6, 1.5e-3);
-        let found = seconds(&router(200.0, false), Time::from_ms(1));
+        let found = seconds(&router(200.0, false), Span::from_ms(1));
         let expected = start + SEGMENTS * packet_s;
         assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
         // ACKs through the same core: of every second segment at least, and more of the first ones.
         let lines = Lines {
             rate: LINE,
-            rtt: Time::from_ms(1),
+            rtt: Span::from_ms(1),
         };
         let reno = cc::find("reno").unwrap();
         let between = router(200.0, true);
@@ -332,10 +332,10 @@ mod tests {
     fn a_router_that_is_faster_than_the_line_adds_its_own_time_only() {
         // A segment is on two lines, one after the other, and 2 us in between.
         let expected = 1.5e-3 + SEGMENTS * SEGMENT_S + SEGMENT_S + 2e-6;
-        let found = seconds(&router(2.0, true), Time::from_ms(1));
+        let found = seconds(&router(2.0, true), Span::from_ms(1));
         assert!((found / expected - 1.0).abs() < 2e-3, "{found} {expected}");
-        let delay = Between::Delay(Time::from_us(400), Time::from_us(100));
-        let found = seconds(&delay, Time::from_ms(1));
+        let delay = Between::Delay(Span::from_us(400), Span::from_us(100));
+        let found = seconds(&delay, Span::from_ms(1));
         // The round trip is half a millisecond longer, and ten segments still take 1.2 of its 1.5 ms: the first windows wait.
         let expected = 1.5e-3 + 0.9e-3 + SEGMENTS * SEGMENT_S;
         assert!((found - expected).abs() < 1e-3, "{found} {expected}");
@@ -345,14 +345,14 @@ mod tests {
     fn what_cannot_be_transferred_says_why() {
         let real = File {
             protocol: Protocol::Ftp,
-            ..file("reno", Time::from_ms(1))
+            ..file("reno", Span::from_ms(1))
         };
         let said = transfer(&Between::Wire, LINE, &real).unwrap_err();
         assert!(
             said.is::<Unable>() && said.to_string().contains("`tcp-transfer`"),
             "{said}"
         );
-        let said = transfer(&Between::Wire, LINE, &file("rneo", Time::from_ms(1))).unwrap_err();
+        let said = transfer(&Between::Wire, LINE, &file("rneo", Span::from_ms(1))).unwrap_err();
         assert!(said.to_string().contains("rneo"), "{said}");
         let Between::Router(mut router, ..) = router(1.0, true) else {
             unreachable!("it is one")

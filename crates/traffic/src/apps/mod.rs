@@ -210,7 +210,7 @@ mod tests {
         let packets = sample(source.as_ref(), 1, 4000);
         let silences: Vec<f64> = packets
             .windows(2)
-            .map(|pair| pair[1].at.saturating_sub(pair[0].at).as_secs_f64() - 0.01)
+            .map(|pair| pair[1].at.saturating_since(pair[0].at).as_secs_f64() - 0.01)
             .filter(|silence| *silence > 1e-6)
             .collect();
         // About 1544 cycles, of which some have a talk spurt without a packet. Exponential: the deviation is the mean.

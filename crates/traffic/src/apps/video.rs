@@ -20,7 +20,7 @@ use crate::sources::transfers::{Line, RATE, SEGMENT};
 use crate::stream::{Plan, Source};
 use trammel_core::entry::{About, Kind, Param, Params};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// Adaptive video in the table of applications.
 pub static ENTRY: Entry = Entry {
@@ -77,7 +77,7 @@ const SEGMENT_MAX_BYTES: f64 = 1e9;
 struct Video {
     /// Bytes of a segment of each quality.
     bytes: Vec<u64>,
-    period: Time,
+    period: Span,
     buffer: u64,
     change: f64,
     line: Line,
@@ -87,7 +87,7 @@ impl Video {
     fn of(params: &Params) -> Result<Video, String> {
         let line = Line::of(params)?;
         let (ladder, period) = (params.floats("ladder"), params.time("period"));
-        if period == Time::ZERO {
+        if period == Span::ZERO {
             return Err("`period` must be above 0".to_owned());
         }
         if ladder.is_empty() || ladder.windows(2).any(|pair| pair[0] >= pair[1]) {
@@ -175,7 +175,7 @@ mod tests {
         let times: Vec<Time> = video.plan(1).map(|packet| packet.at).take(20_000).collect();
         let begins: Vec<_> = times
             .windows(2)
-            .filter(|pair| pair[1].saturating_sub(pair[0]) > Time::from_secs(1))
+            .filter(|pair| pair[1].saturating_since(pair[0]) > Span::from_secs(1))
             .map(|pair| pair[1].as_ms())
             .collect();
         // 2.5 MB at 100 Mbit/s take 0.2 s, four of them 0.8 s.

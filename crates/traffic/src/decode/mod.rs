@@ -42,13 +42,13 @@ use flow::{Counts, FlowCounts, Intervals};
 use pairs::Pair;
 use series::{Axis, Series};
 use std::collections::{BTreeMap, VecDeque};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// What is decoded and how.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The length of a series' intervals, which begin at the first record that is decoded; at least 1 ns.
-    pub interval: Time,
+    pub interval: Span,
     /// How many sequence numbers of a flow are told apart: a packet that comes after one that is greater by `window` or
     /// more is too late, and lost. Rounded up to a power of two, from 2 to 2²⁰; it takes 8 bytes a number.
     pub window: usize,
@@ -67,7 +67,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            interval: Time::from_secs(1),
+            interval: Span::from_secs(1),
             window: 8192,
             level: 0.95,
             clocks: BTreeMap::new(),

@@ -4,6 +4,7 @@ use super::*;
 use crate::log::{Reader, Writer};
 use crate::record::Protocol;
 use proptest::prelude::*;
+use trammel_core::Span;
 
 fn session(instants: Instants) -> Session {
     Session {
@@ -466,7 +467,7 @@ proptest! {
                 record(0, *sequence, end - delay, end)
             })
             .collect();
-        let report = decoded(Options { interval: Time::from_ns(35), ..Options::default() }, &records);
+        let report = decoded(Options { interval: Span::from_ns(35), ..Options::default() }, &records);
         let summary = &report.flows[0].summary;
         let mut firsts: Vec<(u64, i64)> = vec![];
         for arrival in &arrivals {
@@ -510,7 +511,7 @@ proptest! {
             (0..4_u32, prop_oneof![any::<u64>(), 0..(1_u64 << 40), 0..100_u64], any::<i64>(), any::<i64>()), 0..60),
         sent in prop::collection::vec((0..4_u32, any::<u64>()), 0..4),
         window in 0..32_usize,
-        interval in prop_oneof![Just(Time::ZERO), Just(Time::from_secs(1)), Just(Time::MAX)],
+        interval in prop_oneof![Just(Span::ZERO), Just(Span::from_secs(1)), Just(Span::MAX)],
     ) {
         let records: Vec<_> = records.into_iter().map(|(f, s, a, b)| record(f, s, a, b)).collect();
         let options = Options { window, interval, most_intervals: 8, ..Options::default() };

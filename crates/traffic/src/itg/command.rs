@@ -3,7 +3,7 @@
 use crate::record::Protocol;
 use crate::stream::{Late, Limits, Meter};
 use std::net::IpAddr;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// The name of a random law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,7 +283,7 @@ impl Default for Command {
             bursts: None,
             application: None,
             limits: Limits {
-                duration: Some(Time::from_ms(10_000)),
+                duration: Some(Span::from_ms(10_000)),
                 ..Limits::default()
             },
             start: Time::ZERO,

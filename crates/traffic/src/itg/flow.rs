@@ -294,7 +294,7 @@ mod tests {
         let stream = made("-U 500 1500").expect("a flow");
         let packets: Vec<_> = stream.source.plan(1).take(10_000).collect();
         for pair in packets.windows(2) {
-            let gap = pair[1].at.saturating_sub(pair[0].at).as_secs_f64();
+            let gap = pair[1].at.saturating_since(pair[0].at).as_secs_f64();
             assert!(
                 (1.0 / 1500.0 - 1e-9..=1.0 / 500.0 + 1e-9).contains(&gap),
                 "{gap}"
@@ -305,10 +305,10 @@ mod tests {
     #[test]
     fn a_cauchy_law_is_around_its_location() {
         let stream = made("-Y 10 0.01 -y 512 0.1").expect("a flow");
-        let mut gaps: Vec<_> = stream.source.plan(1).take(1001).map(|one| one.at).collect();
-        gaps = gaps
+        let times: Vec<_> = stream.source.plan(1).take(1001).map(|one| one.at).collect();
+        let mut gaps: Vec<_> = times
             .windows(2)
-            .map(|pair| pair[1].saturating_sub(pair[0]))
+            .map(|pair| pair[1].saturating_since(pair[0]))
             .collect();
         gaps.sort();
         assert!((gaps[500].as_secs_f64() - 0.01).abs() < 1e-5);

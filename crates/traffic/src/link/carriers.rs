@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::clock::{Waiter, monotonic_ns, wall_ns};
 use trammel_io::datagrams::{self, Options, Receiver};
 use trammel_io::{socket, tcp};
@@ -170,7 +170,7 @@ impl Stream {
             }),
             start: Time::ZERO,
             limits: Limits {
-                duration: Some(Time::from_ns(nanos(wish.whole()))),
+                duration: Some(Span::from_ns(nanos(wish.whole()))),
                 bytes: share(wish),
                 ..Limits::default()
             },

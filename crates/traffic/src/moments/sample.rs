@@ -1,14 +1,16 @@
 //! The same moments, of a sample.
 
 use super::Predicted;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::stats::Moments;
 
 /// What the gaps between `times` are like: mean rate and coefficient of variation; the rest is not told by gaps.
 /// `None` in both of fewer than three times.
 pub fn of_times(times: &[Time]) -> Predicted {
-    let gaps = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-    let gaps: Moments = gaps.map(Time::as_secs_f64).collect();
+    let gaps = times
+        .windows(2)
+        .map(|pair| pair[1].saturating_since(pair[0]));
+    let gaps: Moments = gaps.map(Span::as_secs_f64).collect();
     let mean = gaps.mean().filter(|mean| *mean > 0.0);
     Predicted {
         mean_rate: mean.map(f64::recip),
@@ -19,7 +21,7 @@ pub fn of_times(times: &[Time]) -> Predicted {
 
 /// What a list of gaps is like that is gone through over and over: the list is all there is, so the variance is
 /// divided by its length.
-pub(crate) fn of_repeated_gaps(gaps: &[Time]) -> Predicted {
+pub(crate) fn of_repeated_gaps(gaps: &[Span]) -> Predicted {
     let moments: Moments = gaps.iter().map(|gap| gap.as_secs_f64()).collect();
     let Some(mean) = moments.mean().filter(|mean| *mean > 0.0) else {
         return Predicted::default();
@@ -55,7 +57,7 @@ pub fn counts(times: &[Time], secs: f64) -> Vec<u32> {
         return Vec::new();
     };
     let interval = Time::from_secs_f64(secs).as_ps().max(1);
-    let whole = last.saturating_sub(*first).as_ps() / interval;
+    let whole = last.saturating_since(*first).as_ps() / interval;
     // More intervals than that hold no more of the truth than so many.
     let Some(whole) = usize::try_from(whole)
         .ok()
@@ -65,7 +67,7 @@ pub fn counts(times: &[Time], secs: f64) -> Vec<u32> {
     };
     let mut counts = vec![0; whole];
     for at in times {
-        let place = at.saturating_sub(*first).as_ps() / interval;
+        let place = at.saturating_since(*first).as_ps() / interval;
         if let Some(count) = counts.get_mut(place as usize) {
             *count += 1;
         }

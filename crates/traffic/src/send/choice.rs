@@ -70,7 +70,7 @@ impl Load {
         let gaps = plan.len().saturating_sub(1).max(1) as f64;
         let joined = plan.windows(2).filter(|pair| pair[0] == pair[1]).count();
         let spanned = || {
-            let span = plan.last()?.at.saturating_sub(plan.first()?.at);
+            let span = plan.last()?.at.saturating_since(plan.first()?.at);
             let secs = span.as_secs_f64();
             Some(if secs > 0.0 {
                 gaps / secs
@@ -200,6 +200,7 @@ fn name(protocol: Protocol, mechanism: Mechanism) -> &'static str {
 mod tests {
     use super::*;
     use crate::stream::{Departure, Late, Limits, Meter, Plan, Source};
+    use trammel_core::Span;
     use trammel_core::time::Time;
 
     /// So many packets together, in equal gaps.
@@ -211,9 +212,9 @@ mod tests {
 
     impl Source for Bursts {
         fn plan(&self, _: u64) -> Plan {
-            let (together, gap) = (self.together, Time::from_secs(self.together) / self.pps);
+            let (together, gap) = (self.together, Span::from_secs(self.together) / self.pps);
             Box::new((0..).map(move |at: u64| Departure {
-                at: gap * (at / together),
+                at: Time::ZERO + gap * (at / together),
                 bytes: 100,
             }))
         }

@@ -9,7 +9,7 @@ use crate::stamp::Stamp;
 use crate::stream::{Departure, Late, Stream};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_io::clock::monotonic_ns;
 use trammel_stats::histogram::Histogram;
 
@@ -52,8 +52,8 @@ impl fmt::Debug for Lane {
 impl Lane {
     /// `stream` as flow `flow` by `carrier`; the start of the whole is at `origin_ns` of the monotonic clock.
     pub fn new(stream: &Stream, flow: u32, mut carrier: Box<dyn Carrier>, origin_ns: i64) -> Lane {
-        let ns = |time: Time| i64::try_from(time.as_ns()).unwrap_or(i64::MAX);
-        let start_ns = origin_ns.saturating_add(ns(stream.start));
+        let ns = |span: Span| i64::try_from(span.as_ns()).unwrap_or(i64::MAX);
+        let start_ns = origin_ns.saturating_add(ns(stream.start.since_start()));
         let end_ns = stream.limits.duration.map(|most| {
             let late = (ns(most) / LATE_PART).clamp(LEAST_LATE_NS, MOST_LATE_NS);
             start_ns.saturating_add(ns(most)).saturating_add(late)
@@ -190,7 +190,7 @@ impl Lane {
         };
         for one in due {
             let late_ns = u64::try_from(since_start_ns - one.at_ns).unwrap_or(0);
-            sent.lateness.record_time(Time::from_ns(late_ns));
+            sent.lateness.record_time(Span::from_ns(late_ns));
         }
     }
 }

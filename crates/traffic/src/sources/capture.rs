@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::capture::{Frame, Reader};
 use trammel_packet::headers::ether::ethertype;
 use trammel_packet::headers::ipv4::{Ipv4, protocol};
@@ -31,7 +31,7 @@ pub struct Captured {
     /// From the first one's time.
     packets: Arc<[Departure]>,
     /// After what time it begins anew.
-    period: Option<Time>,
+    period: Option<Span>,
     left_out: u64,
 }
 
@@ -79,7 +79,7 @@ impl Captured {
         let gaps = packets.len() as u64 - 1;
         let period = match last.at.as_ps().checked_div(gaps) {
             _ if !repeated => None,
-            Some(mean_gap) if mean_gap > 0 => Some(last.at.saturating_add(Time::from_ps(mean_gap))),
+            Some(mean_gap) if mean_gap > 0 => Some(last.at.since_start() + Span::from_ps(mean_gap)),
             _ => {
                 return Err(empty(
                     "lasts no time and cannot be repeated; play it once, or give a longer one"
@@ -151,14 +151,14 @@ impl Source for Captured {
     fn plan(&self, _seed: u64) -> Plan {
         let packets = Arc::clone(&self.packets);
         let rounds = if self.period.is_some() { u64::MAX } else { 1 };
-        let period_ps = self.period.map_or(0, Time::as_ps);
+        let period_ps = self.period.map_or(0, Span::as_ps);
         Box::new(
             (0..rounds)
-                .map_while(move |round| round.checked_mul(period_ps).map(Time::from_ps))
+                .map_while(move |round| round.checked_mul(period_ps).map(Span::from_ps))
                 .flat_map(move |begin| {
                     let packets = Arc::clone(&packets);
                     (0..packets.len()).map(move |at| Departure {
-                        at: begin.saturating_add(packets[at].at),
+                        at: packets[at].at + begin,
                         bytes: packets[at].bytes,
                     })
                 }),
@@ -168,13 +168,13 @@ impl Source for Captured {
     fn predicted(&self) -> Predicted {
         let bytes = self.packets.iter().map(|packet| packet.bytes);
         let (mean_bytes, size_cv) = sample::of_all_sizes(bytes);
-        let mut gaps: Vec<Time> = self
+        let mut gaps: Vec<Span> = self
             .packets
             .windows(2)
-            .map(|pair| pair[1].at.saturating_sub(pair[0].at))
+            .map(|pair| pair[1].at.saturating_since(pair[0].at))
             .collect();
         if let (Some(period), Some(last)) = (self.period, self.packets.last()) {
-            gaps.push(period.saturating_sub(last.at));
+            gaps.push(period.saturating_sub(last.at.since_start()));
         }
         let limit = self.period.map(|_| 0.0);
         Predicted {

@@ -14,7 +14,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::arrivals::{Renewal, Spans};
 
 /// The longest line that is read, in bytes.
@@ -27,14 +27,14 @@ pub const MOST_NUMBERS: usize = 1 << 26;
 const GAP_MAX_MS: f64 = 8.64e9;
 
 /// The gaps of the file at `path`, in milliseconds; not all of them 0.
-pub fn gaps(path: &Path) -> Result<Arc<[Time]>, Error> {
+pub fn gaps(path: &Path) -> Result<Arc<[Span]>, Error> {
     let gaps = numbers(path, |gap_ms| match gap_ms {
         _ if !(0.0..=GAP_MAX_MS).contains(&gap_ms) => {
             Err(format!("no gap between 0 and {GAP_MAX_MS} ms"))
         }
-        _ => Ok(Time::from_ps((gap_ms * 1e9).round() as u64)),
+        _ => Ok(Span::from_ps((gap_ms * 1e9).round() as u64)),
     })?;
-    if gaps.iter().all(|gap| *gap == Time::ZERO) {
+    if gaps.iter().all(|gap| *gap == Span::ZERO) {
         return Err(Error::Empty {
             path: path.to_owned(),
             what: "has only gaps of 0 ms, which would send all at once; give one above 0"
@@ -105,7 +105,7 @@ pub enum Gaps {
     /// A law.
     Law(Spans),
     /// A list, over and over; not all of them zero.
-    List(Arc<[Time]>),
+    List(Arc<[Span]>),
 }
 
 /// Where sizes come from.
@@ -128,7 +128,7 @@ impl Listed {
     /// Packets after `gaps`, of `sizes`. Lists that are empty and gaps that are always zero are refused.
     pub fn new(gaps: Gaps, sizes: Lengths) -> Result<Listed, Error> {
         let refused = match (&gaps, &sizes) {
-            (Gaps::List(gaps), _) if gaps.iter().all(|gap| *gap == Time::ZERO) => {
+            (Gaps::List(gaps), _) if gaps.iter().all(|gap| *gap == Span::ZERO) => {
                 Some("gaps that are all 0 send all packets at once; list one above 0")
             }
             (_, Lengths::List(sizes)) if sizes.is_empty() => Some("no size is listed; list one"),
@@ -160,10 +160,10 @@ impl Source for Listed {
                 gaps.clone(),
                 Rng::new(seed, "gaps"),
             )),
-            Gaps::List(gaps) => Box::new(std::iter::once(Time::ZERO).chain(cycle(gaps)).scan(
+            Gaps::List(gaps) => Box::new(std::iter::once(Span::ZERO).chain(cycle(gaps)).scan(
                 Time::ZERO,
                 |at, gap| {
-                    *at = at.saturating_add(gap);
+                    *at += gap;
                     (*at < Time::MAX).then_some(*at)
                 },
             )),
@@ -275,7 +275,7 @@ mod tests {
             .collect();
         assert_eq!(found, [(0, 10), (1, 20), (2, 10)]);
         assert_eq!(source.predicted().mean_rate, Some(1000.0));
-        let zero = Gaps::List(Arc::from([Time::ZERO]));
+        let zero = Gaps::List(Arc::from([Span::ZERO]));
         assert!(Listed::new(zero, Lengths::Law(Sizes::always(1).unwrap())).is_err());
     }
 }

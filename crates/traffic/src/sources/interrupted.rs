@@ -7,7 +7,7 @@ use super::Error;
 use crate::moments::Predicted;
 use crate::stream::{Departure, Plan, Source};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::arrivals::Spans;
 
 /// Periods without any length in a row after which a source is held to be silent for ever.
@@ -37,20 +37,20 @@ impl Source for Interrupted {
         let (mut on, mut off) = (self.on.clone(), self.off.clone());
         // The periods that `OnOff` draws from this seed.
         let mut rng = Rng::new(seed, "bursts:periods");
-        let mut on_until = on.draw(&mut rng);
-        let mut silence = Time::ZERO;
+        let mut on_until = Time::ZERO + on.draw(&mut rng);
+        let mut silence = Span::ZERO;
         Box::new(self.source.plan(seed).map_while(move |packet| {
             let mut empty = 0;
             while packet.at >= on_until {
                 let (quiet, sending) = (off.draw(&mut rng), on.draw(&mut rng));
-                silence = silence.saturating_add(quiet);
-                on_until = on_until.saturating_add(sending);
-                empty = if sending == Time::ZERO { empty + 1 } else { 0 };
+                silence += quiet;
+                on_until += sending;
+                empty = if sending == Span::ZERO { empty + 1 } else { 0 };
                 if on_until == Time::MAX || empty > EMPTY_PERIODS_MAX {
                     return None;
                 }
             }
-            let at = packet.at.saturating_add(silence);
+            let at = packet.at + silence;
             (at < Time::MAX).then_some(Departure { at, ..packet })
         }))
     }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn lists_go_on_after_silence_where_they_stopped() {
-        let ms = |all: &[u64]| all.iter().map(|one| Time::from_ms(*one)).collect();
+        let ms = |all: &[u64]| all.iter().map(|one| Span::from_ms(*one)).collect();
         let listed = Listed::new(
             Gaps::List(ms(&[10, 20])),
             Lengths::List([100, 200, 300].into()),

@@ -7,7 +7,7 @@ use crate::stream::{Departure, Plan, Source};
 use std::sync::Arc;
 use trammel_core::entry::{Kind, Param, Params};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::{Rate, TxTime};
 use trammel_stats::arrivals::{Renewal, Spans};
 use trammel_stats::dist::{self, Distribution};
@@ -72,7 +72,7 @@ impl Line {
     }
 
     /// How long `bytes` take.
-    pub fn time(&self, bytes: u64) -> Time {
+    pub fn time(&self, bytes: u64) -> Span {
         self.time.of(bytes)
     }
 

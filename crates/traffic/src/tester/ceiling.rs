@@ -7,7 +7,7 @@ use super::schedule::Load;
 use super::traffic::Traffic;
 use super::{Direction, Plan, Tester, Threads};
 use std::sync::atomic::{AtomicBool, Ordering};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_io::clock::monotonic_ns;
 use trammel_io::error::{Error, Result};
 use trammel_stats::histogram::Histogram;
@@ -33,13 +33,13 @@ pub struct Ceiling {
     /// What comes of it if as much is sent as goes.
     pub flood_fps: f64,
     /// The least latency at a thousand frames a second; none where it is not measured.
-    pub least_latency: Option<Time>,
+    pub least_latency: Option<Span>,
     /// The median.
-    pub median_latency: Option<Time>,
+    pub median_latency: Option<Span>,
     /// By what arrivals are timed.
     pub stamps: Stamps,
     /// What is between two readings of the clock, at the median: it is told in nanoseconds, and this is what asking costs.
-    pub clock_reading: Time,
+    pub clock_reading: Span,
 }
 
 /// Trials of a measurement.
@@ -50,12 +50,12 @@ pub const TRIALS: u32 = STEPS + 2;
 pub fn measure(
     tester: &mut Tester,
     traffic: &Traffic,
-    duration: Time,
+    duration: Span,
     threads: Threads,
     done: &dyn Fn(),
     stop: &AtomicBool,
 ) -> Result<Option<Ceiling>> {
-    let mut offer = |frames_per_second: f64, duration: Time| -> Result<Observation> {
+    let mut offer = |frames_per_second: f64, duration: Span| -> Result<Observation> {
         let load = Load {
             frames_per_second,
             duration,
@@ -65,7 +65,7 @@ pub fn measure(
             loads: vec![load],
         };
         let plan = Plan {
-            residual: Time::from_ms(100),
+            residual: Span::from_ms(100),
             threads,
             ..Plan::one_way(direction)
         };
@@ -79,7 +79,7 @@ pub fn measure(
             None => Ok(seen),
         }
     };
-    let flood = offer(FLOOD_FPS, Time::from_secs_f64(FLOOD_FRAMES / FLOOD_FPS))?;
+    let flood = offer(FLOOD_FPS, Span::from_secs_f64(FLOOD_FRAMES / FLOOD_FPS))?;
     let first = |seen: &Observation| {
         seen.directions[0].as_ref().map_or(0.0, |seen| {
             seen.received() as f64 / seen.effective.as_secs_f64().max(1e-9)
@@ -113,7 +113,7 @@ pub fn measure(
     Ok(Some(Ceiling {
         frames_per_second: good,
         flood_fps,
-        least_latency: latency.as_ref().and_then(Histogram::min).map(Time::from_ps),
+        least_latency: latency.as_ref().and_then(Histogram::min).map(Span::from_ps),
         median_latency: latency
             .as_ref()
             .and_then(|latency| latency.quantile_time(0.5)),
@@ -123,10 +123,10 @@ pub fn measure(
 }
 
 /// What is between two readings of the clock.
-fn clock_reading() -> Time {
+fn clock_reading() -> Span {
     let mut gaps: Vec<i64> = (0..READINGS)
         .map(|_| -monotonic_ns() + monotonic_ns())
         .collect();
     gaps.sort_unstable();
-    Time::from_ns(gaps[READINGS / 2].max(0).cast_unsigned())
+    Span::from_ns(gaps[READINGS / 2].max(0).cast_unsigned())
 }

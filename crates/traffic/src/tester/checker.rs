@@ -12,7 +12,7 @@ use super::signature::{FILL, SIGNATURE_BYTES, Signature, extend, is_damaged};
 use super::timing::Tagged;
 use super::traffic::Traffic;
 use super::window::{Arrival, Window};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 
 /// What a frame was.
@@ -200,11 +200,11 @@ impl Checker {
         }
     }
 
-    fn tagged(&mut self) -> Vec<Time> {
+    fn tagged(&mut self) -> Vec<Span> {
         let mut came = std::mem::take(&mut self.tagged);
         came.sort_unstable();
         came.into_iter()
-            .map(|(_, age_ns)| Time::from_ns(age_ns))
+            .map(|(_, age_ns)| Span::from_ns(age_ns))
             .collect()
     }
 
@@ -244,8 +244,8 @@ impl Checker {
                     }
                 })
                 .collect(),
-            effective: Time::ZERO,
-            sender_cpu: Time::ZERO,
+            effective: Span::ZERO,
+            sender_cpu: Span::ZERO,
             lateness: Histogram::of_times(),
             unevenness: Unevenness::default(),
             corrupted: self.corrupted,
@@ -329,7 +329,7 @@ mod tests {
     fn load(frames: u64) -> Load {
         Load {
             frames_per_second: 1e6,
-            duration: Time::from_us(frames),
+            duration: Span::from_us(frames),
         }
     }
 
@@ -444,7 +444,7 @@ mod tests {
             bench.arrives(number, 0, number as i64);
         }
         let tagged = bench.checker.finish(200, 0).tagged;
-        assert_eq!(tagged, [50, 150].map(Time::from_ns));
+        assert_eq!(tagged, [50, 150].map(Span::from_ns));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::signature::{FILL, HEAD_BYTES, SIGNATURE_BYTES, Signature};
 use super::traffic::Traffic;
 use std::io;
 use std::sync::atomic::{AtomicI64, Ordering};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_io::clock::{monotonic_ns, thread_cpu_ns};
 use trammel_io::error::{Error, Result};
 use trammel_io::live::numbered::{self, Counter, Frames, LATE_NS, Source, Template};
@@ -100,12 +100,12 @@ impl Live {
         let (sent, counted) = (self.source.sent()?, self.counter.counted()?);
         let mut lateness = Histogram::of_times();
         let mut unevenness = Unevenness {
-            sending: Time::from_ns((sent.last_ns - sent.first_ns).max(0).cast_unsigned()),
+            sending: Span::from_ns((sent.last_ns - sent.first_ns).max(0).cast_unsigned()),
             ..Unevenness::default()
         };
         for (&count, units) in sent.late.iter().zip(1_u64..) {
             lateness.record_n(units * LATE_NS * 1000, count);
-            let late = Time::from_ns(units * LATE_NS);
+            let late = Span::from_ns(units * LATE_NS);
             if count > 0 && late > EVEN {
                 // Which of them left together, the counts do not tell: it may be all.
                 unevenness.bunched += count;
@@ -132,11 +132,11 @@ impl Live {
             }],
             loads: loads.collect(),
             effective: if sent.frames == 0 {
-                Time::ZERO
+                Span::ZERO
             } else {
-                Time::from_ns(effective_ns.max(0).cast_unsigned())
+                Span::from_ns(effective_ns.max(0).cast_unsigned())
             },
-            sender_cpu: Time::from_ns(self.cpu_ns.load(Ordering::Relaxed).max(0).cast_unsigned()),
+            sender_cpu: Span::from_ns(self.cpu_ns.load(Ordering::Relaxed).max(0).cast_unsigned()),
             lateness,
             unevenness,
             corrupted: 0,

@@ -11,7 +11,7 @@
 //!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
-//! use trammel_core::time::Time;
+//! use trammel_core::Span;
 //! use trammel_traffic::tester::port::{Port, Way};
 //! use trammel_traffic::tester::schedule::Load;
 //! use trammel_traffic::addresses::Side;
@@ -21,8 +21,8 @@
 //! let port = |name, side| Port::of_rfc2544(name, Way::AfPacket, side, false, true);
 //! let mut tester = Tester::open([port("eth1", Side::Input), port("eth2", Side::Output)])?;
 //! let stop = AtomicBool::new(false);
-//! tester.learn(Time::from_secs(5), &stop)?;
-//! let second = Load { frames_per_second: 1e5, duration: Time::from_secs(1) };
+//! tester.learn(Span::from_secs(5), &stop)?;
+//! let second = Load { frames_per_second: 1e5, duration: Span::from_secs(1) };
 //! let traffic = Traffic::of(Stream::of_rfc2544(Side::Input, false, 1, &[64]));
 //! let plan = Plan::one_way(Direction { traffic, loads: vec![second] });
 //! let seen = tester.run(&plan, &stop)?;
@@ -66,7 +66,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU16, AtomicUsize, Ordering}
 pub use threads::Threads;
 use timing::Tagged;
 use traffic::Traffic;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::clock::{monotonic_ns, wall_ns};
 use trammel_io::error::{Error, Result};
 use trammel_io::stamper::By;
@@ -93,12 +93,12 @@ pub struct Plan {
     /// How long is waited for residual frames after the last was sent.
     //= rfc2544 §23
     //# d) Wait for two seconds for any residual frames to be received.
-    pub residual: Time,
+    pub residual: Span,
     /// How the ports' threads run.
     pub threads: Threads,
     /// How long after the end of the last load sending is given up, where it is: what is not sent by then never is, and so less was
     /// sent than intended. Without it, a port goes on until all has been sent.
-    pub stretch: Option<Time>,
+    pub stretch: Option<Span>,
     /// Frames of the first direction whose latencies are told one by one.
     pub tags: Option<Tags>,
 }
@@ -117,7 +117,7 @@ impl Plan {
     pub fn one_way(direction: Direction) -> Plan {
         Plan {
             directions: [Some(direction), None],
-            residual: Time::from_secs(2),
+            residual: Span::from_secs(2),
             threads: Threads::default(),
             stretch: None,
             tags: None,
@@ -195,7 +195,7 @@ impl Tester {
 
     /// Sends learning frames from both ports, and asks for the device's Ethernet addresses until both are known, `patience` is over, or
     /// `stop` is set. To be done before a run, and again when the device may have forgotten.
-    pub fn learn(&mut self, patience: Time, stop: &AtomicBool) -> Result<()> {
+    pub fn learn(&mut self, patience: Span, stop: &AtomicBool) -> Result<()> {
         let calendar = Calendar::now();
         let patience_ns = i64::try_from(patience.as_ns()).unwrap_or(i64::MAX);
         let until = monotonic_ns().saturating_add(patience_ns);
@@ -398,7 +398,7 @@ impl Tester {
         Ok(Observation {
             directions,
             stamps,
-            clock_step: Time::from_ns(clock_step_ns),
+            clock_step: Span::from_ns(clock_step_ns),
             is_interrupted: stop.load(Ordering::Relaxed),
             fault: worked.err().map(|error| error.to_string()),
             remarks: self.ends.iter().flat_map(End::remarks).collect(),
@@ -472,7 +472,7 @@ impl Tester {
             seen.effective = sender.effective();
             seen.lateness = sender.lateness();
             seen.unevenness = sender.unevenness();
-            seen.sender_cpu = Time::from_ns(sender.cpu_ns.max(0).cast_unsigned());
+            seen.sender_cpu = Span::from_ns(sender.cpu_ns.max(0).cast_unsigned());
             seen.queries.sent = queries;
             seen.queries.received = self.ends[from].take_answers();
             seen.receive_drops = after[1 - from].receive_drops - before[1 - from].receive_drops;

@@ -4,7 +4,7 @@
 //! which arrivals told by the kernel's wall clock are converted.
 
 use super::traffic::MOST_STREAMS;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 
 /// How delays of successive frames of a stream differ (RFC 3393): each from that of the test frame of the stream that came before it.
@@ -112,7 +112,7 @@ pub struct Outage {
 }
 
 /// From what on frames count as bunched: by so much more than the plan has it may they come together.
-pub const EVEN: Time = Time::from_us(50);
+pub const EVEN: Span = Span::from_us(50);
 
 /// How unevenly frames left where the plan has them leave evenly: what of it is a burst to the device is the tester's doing.
 ///
@@ -121,13 +121,13 @@ pub const EVEN: Time = Time::from_us(50);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unevenness {
     /// By how much the latest frame left after it was due, as read from the clock when it had left.
-    pub latest: Time,
+    pub latest: Span,
     /// Frames that a device would have lost which forwards exactly the load and holds what it brings in [`EVEN`].
     pub bunched: u64,
     /// The most frames that left together beyond those that the plan has.
     pub burst: u64,
     /// From when the first frame was made until the last had left.
-    pub sending: Time,
+    pub sending: Span,
 }
 
 /// What became of the frames of a direction.
@@ -140,10 +140,10 @@ pub struct DirectionSeen {
     /// Of each load.
     pub loads: Vec<LoadSeen>,
     /// From the first frame's departure to the last's, and the gap that belongs to it: frames sent by this are the offered rate.
-    pub effective: Time,
+    pub effective: Span,
     /// Processor time of the thread that sent, system calls and what the kernel did within them included, until the last frame had
     /// left.
-    pub sender_cpu: Time,
+    pub sender_cpu: Span,
     /// By how much frames were handed over after they were due, in picoseconds.
     pub lateness: Histogram,
     /// How unevenly they left.
@@ -167,7 +167,7 @@ pub struct DirectionSeen {
     /// The longest outage.
     pub outage: Option<Outage>,
     /// The latencies of the tagged frames that came, in the order of their numbers; none without tags.
-    pub tagged: Vec<Time>,
+    pub tagged: Vec<Span>,
     /// Tagged frames that came and whose times were not told by what is to time them.
     pub untimed: usize,
     /// Test frames that came after the last one of the direction had left, where that was seen.
@@ -253,7 +253,7 @@ pub struct Observation {
     /// By what arrivals were timed.
     pub stamps: Stamps,
     /// By how much the wall clock was set while the run lasted; more than a microsecond spoils the kernel's times.
-    pub clock_step: Time,
+    pub clock_step: Span,
     /// Whether it was stopped before its end.
     pub is_interrupted: bool,
     /// What ended it before its end, where something did.

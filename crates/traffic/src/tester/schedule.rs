@@ -5,7 +5,7 @@
 //! without them, and the others follow it as closely as the medium lets them.
 
 use super::traffic::Bursts;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// So many frames a second for so long.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Load {
     /// All streams together.
     pub frames_per_second: f64,
     /// How long.
-    pub duration: Time,
+    pub duration: Span,
 }
 
 impl Load {
@@ -61,7 +61,7 @@ pub struct Schedule {
 impl Schedule {
     /// `loads` one after the other, in bursts where there are any. None where one has no rate, or a rate that is not finite.
     pub fn new(loads: &[Load], bursts: Option<Bursts>) -> Option<Schedule> {
-        let (burst, gap) = bursts.map_or((1, Time::ZERO), |all| (all.frames.into(), all.gap));
+        let (burst, gap) = bursts.map_or((1, Span::ZERO), |all| (all.frames.into(), all.gap));
         let (mut parts, mut at, mut frames) = (Vec::new(), Time::ZERO, 0);
         for &load in loads {
             let rate = load.frames_per_second;
@@ -78,7 +78,7 @@ impl Schedule {
                 gap_ns: (gap.as_ps() as f64 / 1e3).min(period_ns),
             });
             frames = end;
-            at = at.saturating_add(load.duration);
+            at += load.duration;
         }
         Some(Schedule {
             parts,
@@ -157,7 +157,7 @@ mod tests {
         fn bursts_keep_the_number_and_the_order(
             frames in 1_u32..100, gap_ns in 0_u64..100_000, rate in 1.0..1e6_f64,
         ) {
-            let bursts = Bursts { frames, gap: Time::from_ns(gap_ns) };
+            let bursts = Bursts { frames, gap: Span::from_ns(gap_ns) };
             let loads = [load(rate, 20), load(rate * 2.0, 10)];
             let even = Schedule::new(&loads, None).expect("both have rates");
             let burst = Schedule::new(&loads, Some(bursts)).expect("both have rates");
@@ -175,7 +175,7 @@ mod tests {
     fn load(frames_per_second: f64, ms: u64) -> Load {
         Load {
             frames_per_second,
-            duration: Time::from_ms(ms),
+            duration: Span::from_ms(ms),
         }
     }
 
@@ -221,7 +221,7 @@ mod tests {
     fn frames_of_a_burst_follow_each_other_closely() {
         let bursts = Bursts {
             frames: 3,
-            gap: Time::from_us(10),
+            gap: Span::from_us(10),
         };
         let loads = [load(1000.0, 10), load(1e6, 1)];
         let schedule = Schedule::new(&loads, Some(bursts)).expect("both have rates");

@@ -15,7 +15,7 @@ use super::unevenness::Watch;
 use super::{query, update};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_io::clock::monotonic_ns;
 use trammel_packet::batch::CAPACITY;
 use trammel_stats::histogram::Histogram;
@@ -260,19 +260,19 @@ impl Sender {
     }
 
     /// From the first frame to the last, with the gap behind it.
-    pub(crate) fn effective(&self) -> Time {
+    pub(crate) fn effective(&self) -> Span {
         let Some(first) = self.first_ns else {
-            return Time::ZERO;
+            return Span::ZERO;
         };
         let gap_ns = self.schedule.gap_ns(self.place.saturating_sub(1));
-        Time::from_ns((self.last_ns - first + gap_ns).cast_unsigned())
+        Span::from_ns((self.last_ns - first + gap_ns).cast_unsigned())
     }
 
     /// How unevenly frames left.
     pub(crate) fn unevenness(&self) -> Unevenness {
         let first_ns = self.first_ns.unwrap_or(self.start_ns) - self.start_ns;
         Unevenness {
-            sending: Time::from_ns((self.watch.at_ns - first_ns).max(0).cast_unsigned()),
+            sending: Span::from_ns((self.watch.at_ns - first_ns).max(0).cast_unsigned()),
             ..self.watch.seen()
         }
     }

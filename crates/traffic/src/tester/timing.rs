@@ -13,7 +13,7 @@ use super::port::{Port, Way};
 use super::signature::{HEAD_BYTES, Signature, extend};
 use std::collections::HashMap;
 use std::io;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_io::error::{Error, Result};
 use trammel_io::ethtool::{Ethtool, Times};
 use trammel_io::stamper::{By, Mark, Stamper};
@@ -108,7 +108,7 @@ pub(crate) fn latencies(
     [leaving, coming]: [&mut Stamper; 2],
     signature: &Signature,
     tags: Tagged,
-) -> io::Result<Vec<Time>> {
+) -> io::Result<Vec<Span>> {
     let number = |frame: &[u8]| {
         let read = Signature::read(payload(frame)?)?;
         let is_own = (read.run, read.port) == (signature.run, signature.port);
@@ -122,7 +122,7 @@ pub(crate) fn latencies(
         came.extend(number(frame).and_then(|number| Some((number, at_ns - left.remove(&number)?))));
     })?;
     came.sort_unstable();
-    let latency = |&(_, ns): &(u64, i64)| Time::from_ns(ns.max(0).cast_unsigned());
+    let latency = |&(_, ns): &(u64, i64)| Span::from_ns(ns.max(0).cast_unsigned());
     Ok(came.iter().map(latency).collect())
 }
 

@@ -6,7 +6,7 @@
 use super::frame;
 use crate::addresses::{Addresses, Side};
 use std::net::Ipv4Addr;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_io::error::{Error, Result};
 
 /// Streams of a direction, at most.
@@ -65,7 +65,7 @@ pub struct Bursts {
     /// How many are together; at least 1.
     pub frames: u32,
     /// From the first bit of one to that of the next: at the least, what a frame and the gap behind it take of the medium.
-    pub gap: Time,
+    pub gap: Span,
 }
 
 /// What is sent in one direction.

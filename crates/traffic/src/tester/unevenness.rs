@@ -11,7 +11,7 @@
 
 use super::observation::{EVEN, Unevenness};
 use super::schedule::Schedule;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// The watch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,11 +61,11 @@ impl Watch {
 
     pub(crate) fn seen(&self) -> Unevenness {
         Unevenness {
-            latest: Time::from_ns(self.latest_ns.cast_unsigned()),
+            latest: Span::from_ns(self.latest_ns.cast_unsigned()),
             bunched: self.overflowed as u64,
             burst: self.burst as u64,
             // Who knows when the first was made adds it.
-            sending: Time::ZERO,
+            sending: Span::ZERO,
         }
     }
 }
@@ -82,7 +82,7 @@ mod tests {
     fn schedule(fps: f64, bursts: Option<Bursts>) -> Schedule {
         let load = Load {
             frames_per_second: fps,
-            duration: Time::from_secs(1),
+            duration: Span::from_secs(1),
         };
         Schedule::new(&[load], bursts).expect("it has a rate")
     }
@@ -125,7 +125,7 @@ mod tests {
         // By bursts, where the plan has them.
         let bursts = Bursts {
             frames: 64,
-            gap: Time::from_us(1),
+            gap: Span::from_us(1),
         };
         let of = schedule(20_000.0, Some(bursts));
         assert_eq!(sent(&of, &[], 0).0.bunched, 0);
@@ -136,7 +136,7 @@ mod tests {
         let of = schedule(20_000.0, None);
         let (seen, _) = sent(&of, &[], 60_000);
         assert!(
-            seen.latest > Time::from_ms(150) && seen.bunched == 0,
+            seen.latest > Span::from_ms(150) && seen.bunched == 0,
             "{seen:?}"
         );
     }
@@ -145,7 +145,7 @@ mod tests {
     fn what_is_made_up_for_after_a_stall_is_a_burst() {
         let of = schedule(20_000.0, None);
         let (seen, _) = sent(&of, &[(300 * MS, 340 * MS)], 1_000);
-        assert_eq!(seen.latest, Time::from_ms(40));
+        assert_eq!(seen.latest, Span::from_ms(40));
         // 800 frames were due meanwhile; 16 come while these leave, and one may be held.
         assert!((780..=800).contains(&seen.bunched), "{seen:?}");
         // It is never made up for: there is no burst.

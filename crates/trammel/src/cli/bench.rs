@@ -10,7 +10,7 @@ use trammel_bench::frames::{ETHERNET, Sizes};
 use trammel_bench::procedures::{self, Entry, Search};
 use trammel_bench::testbed::{Directions, Modifier, Protocol, Testbed, Traffic};
 use trammel_core::entry::{Params, Value};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_core::units::{Dimension, Quantity};
 use trammel_cost::capacity_profile::CapacityProfile;
 use trammel_ground::whole_file;
@@ -361,7 +361,7 @@ fn inputs(args: &Args) -> Inputs {
     inputs
 }
 
-fn longest_delay(args: &Args) -> anyhow::Result<Time> {
+fn longest_delay(args: &Args) -> anyhow::Result<Span> {
     let time = super::durations::parse(&args.longest_delay).map_err(|why| anyhow!("{why}"))?;
     let seconds = time.as_secs_f64();
     if !(0.0..=3600.0).contains(&seconds) {
@@ -370,14 +370,14 @@ fn longest_delay(args: &Args) -> anyhow::Result<Time> {
             args.longest_delay
         ));
     }
-    Ok(Time::from_secs_f64(seconds))
+    Ok(Span::from_secs_f64(seconds))
 }
 
 /// What devices under real frames are tried with.
 struct Wanting<'a> {
     traffics: &'a [Traffic],
     rate: f64,
-    longest_delay: Time,
+    longest_delay: Span,
     identity: &'a Identity,
     interrupted: &'a Arc<AtomicBool>,
 }

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_ground::{DONE, print, say};
 use trammel_report::run_folder::RunFolder;
 use trammel_stats::table::write_json;
@@ -36,13 +36,13 @@ pub(super) struct Args {
     host: Vec<IpAddr>,
     /// Only packets that arrived this long after the first, or later
     #[arg(long, value_name = "TIME", value_parser = since)]
-    from: Option<Time>,
+    from: Option<Span>,
     /// Only packets that arrived less than this after the first
     #[arg(long, value_name = "TIME", value_parser = since)]
-    to: Option<Time>,
+    to: Option<Span>,
     /// Length of the intervals of series
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = interval)]
-    interval: Time,
+    interval: Span,
     /// When to subtract the difference of two hosts' clocks from one-way delays
     #[arg(long, value_enum, value_name = "WHEN", default_value = "proven")]
     clock: When,
@@ -80,18 +80,18 @@ fn time(text: &str) -> Result<f64, String> {
     Ok(durations::parse(text)?.as_secs_f64())
 }
 
-fn interval(text: &str) -> Result<Time, String> {
+fn interval(text: &str) -> Result<Span, String> {
     let value = time(text)?;
     if (1e-6..=1e6).contains(&value) {
-        return Ok(Time::from_secs_f64(value));
+        return Ok(Span::from_secs_f64(value));
     }
     Err("it must be from 1 us to 1,000,000 s".to_owned())
 }
 
-fn since(text: &str) -> Result<Time, String> {
+fn since(text: &str) -> Result<Span, String> {
     let value = time(text)?;
     if (0.0..=1e7).contains(&value) {
-        return Ok(Time::from_secs_f64(value));
+        return Ok(Span::from_secs_f64(value));
     }
     Err("it must be from 0 to 10,000,000 s".to_owned())
 }

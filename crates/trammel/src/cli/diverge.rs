@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_ground::machine;
 use trammel_ground::{DONE, FAILED, INTERRUPTED, print, say};
 use trammel_report::run_folder::{RunFolder, RunInfo};
@@ -37,10 +37,10 @@ pub(super) struct Args {
     /// Largest difference that counts as the same time [default: 1 ms plus four packets on the
     /// slowest link]
     #[arg(long, value_name = "TIME", value_parser = time)]
-    tolerance: Option<Time>,
+    tolerance: Option<Span>,
     /// When to stop [default: the scenario's duration]
     #[arg(long, value_name = "TIME", value_parser = time)]
-    until: Option<Time>,
+    until: Option<Span>,
     /// The seed of both, instead of the file's
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
@@ -51,7 +51,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-fn time(text: &str) -> Result<Time, String> {
+fn time(text: &str) -> Result<Span, String> {
     let time = super::durations::parse(text)?;
     if (0.0..=1e6).contains(&time.as_secs_f64()) {
         return Ok(time);
@@ -131,7 +131,7 @@ fn wish(args: &Args) -> anyhow::Result<Wish> {
         scenario: scenario.clone(),
         flow,
         tolerance: args.tolerance,
-        until: args.until.filter(|until| *until > Time::ZERO),
+        until: args.until.filter(|until| *until > Span::ZERO),
         seed: args.seed.unwrap_or(scenario.seed),
     })
 }

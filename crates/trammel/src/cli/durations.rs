@@ -1,13 +1,13 @@
 //! Times on the command line: one rule for all of them.
 
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_core::units::{Dimension, Quantity};
 
 /// The longest.
 const MOST_SECS: f64 = 1e7;
 
 /// A time: `10s`, `500 ms`; a number alone is of seconds.
-pub(super) fn parse(text: &str) -> Result<Time, String> {
+pub(super) fn parse(text: &str) -> Result<Span, String> {
     let wanted = [Dimension::Time, Dimension::Ratio];
     let is_share = text.trim_end().ends_with('%');
     let quantity = Quantity::parse_as(text, &wanted).map_err(|why| why.to_string());
@@ -17,7 +17,7 @@ pub(super) fn parse(text: &str) -> Result<Time, String> {
         Err(why) => return Err(why),
     };
     if (0.0..=MOST_SECS).contains(&secs) {
-        return Ok(Time::from_secs_f64(secs));
+        return Ok(Span::from_secs_f64(secs));
     }
     Err("it must be from 0 to 10,000,000 s".to_owned())
 }
@@ -35,7 +35,7 @@ mod tests {
             ("250 ms", 250),
             ("2min", 120_000),
         ] {
-            assert_eq!(parse(text), Ok(Time::from_ms(ms)), "{text}");
+            assert_eq!(parse(text), Ok(Span::from_ms(ms)), "{text}");
         }
         for text in ["-1", "50 %", "10 kpps", "soon", "1e9", ""] {
             assert!(parse(text).is_err(), "{text}");

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_core::units::{Dimension, Quantity};
 use trammel_driver::guard::key;
 use trammel_ground::Lacks;
@@ -41,20 +41,20 @@ pub(super) struct Args {
     to: String,
     /// How long to test
     #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = durations::parse)]
-    duration: Time,
+    duration: Span,
     /// How many bytes to send, instead of a time; `10M` is 10 × 1024² as with iperf3, `10 MB` is
     /// 10,000,000
     #[arg(short = 'n', long, value_name = "BYTES", value_parser = byte_count, conflicts_with_all = ["duration", "bidir"])]
     bytes: Option<u64>,
     /// Leave this time at the start out of all counts, to exclude slow start
     #[arg(short = 'O', long, value_name = "TIME", default_value = "0s", value_parser = durations::parse)]
-    omit: Time,
+    omit: Span,
     /// Type of service of all packets, the byte of differentiated services: `184`, `0xb8` or `0270`
     #[arg(short = 'S', long, value_name = "BYTE", default_value = "0", value_parser = tos)]
     tos: u8,
     /// Length of the reported intervals
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = durations::parse)]
-    interval: Time,
+    interval: Span,
     /// Make the receiver send, and receive here
     #[arg(short = 'R', long, conflicts_with = "bidir")]
     reverse: bool,

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use std::process::ExitCode;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_papers::choice::Choice;
 use trammel_papers::library;
 use trammel_papers::reproduce::{Job, run as reproduce};
@@ -25,7 +25,7 @@ pub(super) struct Args {
     out: super::folder::Args,
     /// For measured streams: how long to send each [default: the paper's duration]
     #[arg(long, value_name = "TIME", value_parser = duration)]
-    duration: Option<Time>,
+    duration: Option<Span>,
     /// For measured streams: another generator, if installed, that alternates with Trammel
     #[arg(long, value_name = "PROGRAM", value_enum, value_delimiter = ',')]
     beside: Vec<Peer>,
@@ -41,7 +41,7 @@ pub(super) struct Args {
 }
 
 /// A time of streams.
-fn duration(text: &str) -> Result<Time, String> {
+fn duration(text: &str) -> Result<Span, String> {
     let time = super::durations::parse(text)?;
     if (0.01..=3600.0).contains(&time.as_secs_f64()) {
         return Ok(time);
@@ -76,7 +76,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         choice: Choice {
             is_full: args.full,
             threads,
-            seconds: args.duration.map(Time::as_secs_f64),
+            seconds: args.duration.map(Span::as_secs_f64),
             peers: args.beside,
             ..Choice::default()
         },

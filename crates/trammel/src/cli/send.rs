@@ -10,7 +10,7 @@ use outcome::{code, show};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_driver::guard::key;
 use trammel_ground::Lacks;
 use trammel_ground::say;
@@ -124,7 +124,7 @@ struct FlowArgs {
     app: Option<String>,
     /// How long to send [default: 10s, unless packets or bytes are given]
     #[arg(short, long, value_name = "TIME", value_parser = durations::parse)]
-    duration: Option<Time>,
+    duration: Option<Span>,
     /// How many packets to send
     #[arg(short = 'n', long, value_name = "N")]
     packets: Option<u64>,
@@ -133,7 +133,7 @@ struct FlowArgs {
     bytes: Option<u64>,
     /// When to start
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = durations::parse)]
-    start: Time,
+    start: Span,
     /// Transport protocol
     #[arg(short = 'T', long, value_enum, default_value = "udp")]
     protocol: ProtocolName,
@@ -266,9 +266,9 @@ impl FlowArgs {
                 ProtocolName::Dccp => Protocol::Dccp,
             },
             source: source(&words)?,
-            start: self.start,
+            start: Time::ZERO + self.start,
             limits: Limits {
-                duration: self.duration.or((!is_limited).then(|| Time::from_secs(10))),
+                duration: self.duration.or((!is_limited).then(|| Span::from_secs(10))),
                 packets: self.packets,
                 bytes: self.bytes,
             },

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use trammel::testbeds::devices::dut::Dut;
 use trammel_bench::procedures::{Bench, Search};
 use trammel_bench::search::{Found, Verdict};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_traffic::tester::Threads;
 use trammel_traffic::tester::port::Way;
 
@@ -62,12 +62,12 @@ fn limited(threads: Threads) -> Option<Rig> {
 /// One search after the other, of each what it found.
 fn searches(rig: &mut Rig) -> Vec<Found> {
     let search = Search {
-        final_duration: Time::from_secs(1),
+        final_duration: Span::from_secs(1),
         verifications: 1,
         // A doubt that stays marks the load: enough here, and soon told.
         doubts: 2,
         least: 0.02,
-        ..Search::binary(Time::from_ms(200))
+        ..Search::binary(Span::from_ms(200))
     };
     let one = |_| {
         let mut bench = Bench::new(&mut rig.bed, vec![traffic(512)], search);

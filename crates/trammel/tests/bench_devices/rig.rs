@@ -9,7 +9,7 @@ use trammel::testbeds::devices::namespaces::{Home, Wish};
 use trammel_bench::frames::Sizes;
 use trammel_bench::testbed::{Observation, Plan, Testbed, Traffic};
 use trammel_bench::trial::Load;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_io::error::{Error, Result};
 use trammel_io::netns::Namespace;
 use trammel_traffic::tester::Threads;
@@ -43,7 +43,7 @@ pub(crate) fn traffic(bytes: u32) -> Traffic {
     Traffic::of(Sizes::of(bytes).expect("a size"))
 }
 
-pub(crate) fn load(fps: f64, duration: Time) -> Load {
+pub(crate) fn load(fps: f64, duration: Span) -> Load {
     Load::new(fps, duration).expect("above 0")
 }
 

@@ -10,7 +10,7 @@ use trammel::testbeds::devices::filters::Filters;
 use trammel_bench::procedures::{Bench, Search, find};
 use trammel_bench::testbed::{Faults, LatencyOf, Observation, Plan, Tags, Testbed, Traffic};
 use trammel_core::entry::Params;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_io::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
 use trammel_io::error::{Error, Result};
 use trammel_io::route::interface;
@@ -42,12 +42,12 @@ fn rate_fps() -> f64 {
 /// A device of a known rate: what it forwards of twice that much, and whether 97 % of it pass whole. What it has saved up
 /// before a trial and keeps at its end is the same for a short trial and a long one: their difference is the rate.
 fn rate_is_told(rig: &mut Rig) {
-    let (traffic, second) = (traffic(LONG), Time::from_secs(1));
+    let (traffic, second) = (traffic(LONG), Span::from_secs(1));
     let truth = rate_fps();
     let mut ratio = 0.0;
     for _ in 0..ATTEMPTS {
         let [short, long] = [500, 2500].map(|ms| {
-            let seen = rig.offer(&traffic, &[load(2.0 * truth, Time::from_ms(ms))]);
+            let seen = rig.offer(&traffic, &[load(2.0 * truth, Span::from_ms(ms))]);
             seen.outcome.forwarded as f64
         });
         ratio = (long - short) / 2.0 / truth;
@@ -99,7 +99,7 @@ fn configuration(elements: &str, beside: &str) -> (Dut, tempfile::TempDir) {
 fn the_rate_of_a_token_bucket_is_told() {
     if let Some(mut rig) = token_bucket() {
         rate_is_told(&mut rig);
-        let above = load(1.03 * rate_fps(), Time::from_secs(1));
+        let above = load(1.03 * rate_fps(), Span::from_secs(1));
         let seen = rig.offer(&traffic(LONG), &[above]);
         assert!(seen.outcome.lost() > 0, "103 % of the rate passed");
     }
@@ -128,7 +128,7 @@ fn a_burst_is_what_a_bucket_and_its_queue_take_and_no_more() {
     // A third of what passes evenly: between bursts of 64 the bucket fills and its queue empties.
     let (fps, bursts) = (rate_fps() / 3.0, 16_u64);
     let mut losses = |frames: u32| {
-        let duration = Time::from_secs_f64((bursts * u64::from(frames)) as f64 / fps);
+        let duration = Span::from_secs_f64((bursts * u64::from(frames)) as f64 / fps);
         let seen = rig.offer(&burst(frames), &[load(fps, duration)]);
         let intended = load(fps, duration);
         let falls_short = seen.outcome.falls_short(intended, 0.001, 1);
@@ -157,7 +157,7 @@ fn the_throughput_of_a_token_bucket_is_found() {
     let entry = find("throughput").expect("it is a test");
     let search = Search {
         width: 0.0025,
-        ..Search::binary(Time::from_secs(4))
+        ..Search::binary(Span::from_secs(4))
     };
     let mut bench = Bench::new(&mut rig.bed, vec![traffic(LONG)], search);
     let made = bench.run(entry, &Params::defaults(&entry.about));
@@ -204,7 +204,7 @@ fn every_nth_frame_is_missed_to_the_frame() {
     let Some(_program) = or_skip(program) else {
         return;
     };
-    let trial = [load(20_000.0, Time::from_secs(1))];
+    let trial = [load(20_000.0, Span::from_secs(1))];
     // Frames that are none of the trial's are counted by the program too: which is dropped first is not known.
     let whole = frames / n as u64;
     let is_told = (0..ATTEMPTS).any(|_| {
@@ -227,7 +227,7 @@ fn is_binomial(seen: &Observation, p: f64) -> bool {
 }
 
 fn losing(rig: &mut Rig, traffic: &Traffic, p: f64) {
-    let trial = [load(20_000.0, Time::from_secs(1))];
+    let trial = [load(20_000.0, Span::from_secs(1))];
     let is_told = (0..ATTEMPTS).any(|_| is_binomial(&rig.offer(traffic, &trial), p));
     assert!(is_told, "no trial lost what chance says");
 }
@@ -262,13 +262,13 @@ fn filters_refuse_what_they_name_and_nothing_else() {
     let Some(mut rig) = Rig::new(filtered.clone(), Way::AfPacket, &traffic) else {
         return;
     };
-    let seen = rig.offer(&traffic, &[load(1000.0, Time::from_ms(200))]);
+    let seen = rig.offer(&traffic, &[load(1000.0, Span::from_ms(200))]);
     assert_eq!((seen.outcome.offered, seen.outcome.lost()), (200, 0));
     let home = or_skip(Rig::home(filtered, Way::AfPacket, &traffic)).expect("there was one before");
     let mut tester =
         Tester::open(home.ports(Way::AfPacket, true)).expect("its ports can be opened");
     tester
-        .learn(Time::from_secs(10), &stop)
+        .learn(Span::from_secs(10), &stop)
         .expect("the router answers");
     for (network, host, passes) in [(3, 3, 0), (3, 4, 100), (24, 24, 0), (25, 25, 100)] {
         let node = |second, third| Addresses::one([198, second, third, host].into());
@@ -279,7 +279,7 @@ fn filters_refuse_what_they_name_and_nothing_else() {
         };
         let loads = vec![Offered {
             frames_per_second: 1000.0,
-            duration: Time::from_ms(100),
+            duration: Span::from_ms(100),
         }];
         let direction = Direction {
             traffic: Frames::of(stream),
@@ -307,7 +307,7 @@ fn delay_is_told(rig: &mut Rig, median_within_us: f64) {
     const TRUTH_US: f64 = 2000.0;
     let is_told = (0..ATTEMPTS).any(|_| {
         // A thousand a second are a small share of what the machine carries.
-        let seen = rig.offer(&traffic(64), &[load(1000.0, Time::from_ms(500))]);
+        let seen = rig.offer(&traffic(64), &[load(1000.0, Span::from_ms(500))]);
         let latency = seen.outcome.latency.expect("it is measured");
         let [least, median] = [0.0, 0.5].map(|share| {
             let time = latency.quantile_time(share).expect("frames came");
@@ -363,7 +363,7 @@ fn frames_that_take_half_a_second_are_waited_for() {
     };
     let traffic = traffic(LONG);
     let is_whole = (0..ATTEMPTS).any(|_| {
-        let seen = rig.offer(&traffic, &[load(1000.0, Time::from_ms(300))]);
+        let seen = rig.offer(&traffic, &[load(1000.0, Span::from_ms(300))]);
         assert_eq!(seen.faults, Faults::default());
         let least = seen.outcome.latency.as_ref().and_then(Histogram::min);
         let least = least.map(Time::from_ps).expect("some frames came");
@@ -388,7 +388,7 @@ fn a_delay_is_told_by_the_times_of_drivers() {
             from: Time::from_ms(100),
             frames: 100,
         }),
-        ..Plan::of(&[load(2000.0, Time::from_ms(500))])
+        ..Plan::of(&[load(2000.0, Span::from_ms(500))])
     };
     let is_told = (0..ATTEMPTS).any(|_| {
         let seen = rig.bed.offer(&traffic, &plan).expect("it can be offered");

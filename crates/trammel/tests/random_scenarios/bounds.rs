@@ -9,7 +9,7 @@ use trammel::transport::network_of::{BuiltLink, network_of};
 use trammel::transport::points::Outcome;
 use trammel::transport::possible::Possible;
 use trammel_core::schedule::RateSchedule;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netsim::trace::Pace;
 use trammel_stats::table::{CellType, Column, Row, Table};
 
@@ -160,7 +160,7 @@ impl Run<'_> {
                 rows.filter_map(|row| row.float(&format!("{prefix}{column}")))
                     .sum()
             };
-            let window = (scenario.duration - from).as_secs_f64();
+            let window = (scenario.end() - from).as_secs_f64();
             let most = most_mbps(scenario, &built.links, from) * 1.000_001;
             let (flows, workloads) = (
                 of(&self.outcome.groups, "goodput_mbps"),
@@ -209,13 +209,13 @@ fn most_mbps(scenario: &Scenario, links: &[BuiltLink], from: Time) -> f64 {
     let counted = links.iter().filter(|link| counts(scenario, link));
     let earlier = from.saturating_sub(longest_way(scenario));
     let bits: f64 = counted
-        .map(|link| bits(link, earlier, scenario.duration))
+        .map(|link| bits(link, earlier, scenario.end()))
         .sum();
-    bits / 1e6 / (scenario.duration - from).as_secs_f64()
+    bits / 1e6 / (scenario.end() - from).as_secs_f64()
 }
 
 /// The longest that a packet is on its way behind the last link with a rate; where chance delays it, as long as the run.
-fn longest_way(scenario: &Scenario) -> Time {
+fn longest_way(scenario: &Scenario) -> Span {
     let is_drawn = |line: &Line| line.jitter.is_some() || line.reorder.is_some();
     let flows = scenario.flows.iter().filter_map(|flow| flow.rtt);
     match &scenario.topology {
@@ -226,7 +226,7 @@ fn longest_way(scenario: &Scenario) -> Time {
         }
         Topology::Graph(graph) => {
             let delays = graph.links.iter().map(|link| link.delay);
-            delays.fold(Time::ZERO, Time::saturating_add)
+            delays.sum()
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a link that changes could have carried over time: its schedule, or the opportunities of its trace.
 
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_report::figure::{GREY, Mark, Series};
 use trammel_scenario::model::Scenario;
 use trammel_scenario::path::{Line, Trace};
@@ -19,8 +19,8 @@ pub(super) fn curve(scenario: &Scenario) -> Option<Series> {
         return None;
     }
     let points = match &line.trace {
-        Some(trace) => opportunities(trace, scenario.duration),
-        None => schedule(line, scenario.duration),
+        Some(trace) => opportunities(trace, scenario.end()),
+        None => schedule(line, scenario.end()),
     };
     Some(Series::new("link rate", Mark::Step, points).coloured(GREY))
 }
@@ -31,16 +31,16 @@ fn mbps(bps: f64) -> f64 {
 
 fn schedule(line: &Line, end: Time) -> Vec<(f64, f64)> {
     let mut points = vec![(0.0, mbps(line.rate.as_bps() as f64))];
-    let mut start = Time::ZERO;
+    let mut start = Span::ZERO;
     'periods: loop {
         for change in &line.schedule {
-            let at = start + change.at;
+            let at = change.at + start;
             if at > end || points.len() > MOST_CHANGES {
                 break 'periods;
             }
             points.push((at.as_secs_f64(), mbps(change.rate.as_bps() as f64)));
         }
-        match line.schedule_period.filter(|period| *period > Time::ZERO) {
+        match line.schedule_period.filter(|period| *period > Span::ZERO) {
             Some(period) => start += period,
             None => break,
         }
@@ -85,7 +85,7 @@ mod tests {
                 rate: Rate::from_bps(mbps * 1_000_000),
             })
             .to_vec();
-        line.schedule_period = Some(Time::from_secs(20));
+        line.schedule_period = Some(Span::from_secs(20));
         let points = schedule(&line, Time::from_secs(25));
         assert_eq!(
             points[1..],

@@ -8,7 +8,7 @@ use crate::points::{Outcome, PointTrace};
 use crate::trace_of::Samples;
 use std::collections::BTreeSet;
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netsim::trace::Sample;
 use trammel_report::figure::{Axis, Figure, GREY, Mark, Scale, Series};
 use trammel_report::{Block, Choice, Section};
@@ -216,7 +216,7 @@ fn with_others(mut figure: Figure, others: &[Delivered<'_>], flows: usize) -> Fi
         let stride = all.len().div_ceil(GOODPUT_STEPS).max(1);
         let picked: Vec<&(Time, u64)> = all.iter().step_by(stride).collect();
         let pairs = picked.windows(2).filter_map(|pair| {
-            let s = pair[1].0.saturating_sub(pair[0].0).as_secs_f64();
+            let s = pair[1].0.saturating_since(pair[0].0).as_secs_f64();
             let bytes = pair[1].1.checked_sub(pair[0].1)?;
             (s > 0.0).then(|| (pair[1].0.as_secs_f64(), bytes as f64 * 8e-6 / s))
         });
@@ -231,12 +231,12 @@ fn goodput(samples: &[Sample]) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
         return Vec::new();
     };
-    let bin = last.time.saturating_sub(first.time) / GOODPUT_STEPS as u64;
+    let bin = last.time.saturating_since(first.time) / GOODPUT_STEPS as u64;
     let mut before = first;
     let mut points = Vec::new();
     for sample in &samples[1..] {
-        let passed = sample.time.saturating_sub(before.time);
-        if passed < bin || passed == Time::ZERO {
+        let passed = sample.time.saturating_since(before.time);
+        if passed < bin || passed == Span::ZERO {
             continue;
         }
         if let Some(bytes) = sample.bytes_acked.checked_sub(before.bytes_acked) {

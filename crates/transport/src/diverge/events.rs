@@ -102,7 +102,7 @@ fn relative(mut events: Vec<Event>) -> (Vec<Event>, Time) {
     let (start, own) = syn(true).unwrap_or_default();
     let (_, peer) = syn(false).unwrap_or_default();
     for event in &mut events {
-        event.at = event.at.saturating_sub(start);
+        event.at = Time::ZERO + event.at.saturating_since(start);
         let (first, other) = if event.is_sent {
             (own, peer)
         } else {

@@ -2,16 +2,16 @@
 
 use super::state::{CWR, LOSS, Lately, NO_THRESHOLD, RECOVERY, State};
 use super::{Event, Parting, Side, walk};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_scenario::flow::Flow;
 
 /// The least time after which a sender retransmits without being told (`TCP_RTO_MIN`), and some ticks by which it may be earlier.
-const LEAST_RTO: Time = Time::from_ms(200);
-const TICKS: Time = Time::from_ms(10);
+const LEAST_RTO: Span = Span::from_ms(200);
+const TICKS: Span = Span::from_ms(10);
 /// Behind a timeout, its state is seen within so long.
-const SEEN_WITHIN: Time = Time::from_ms(5);
+const SEEN_WITHIN: Span = Span::from_ms(5);
 /// Within so long of an ACK, a segment is sent because of it.
-const AT_ONCE: Time = Time::from_us(100);
+const AT_ONCE: Span = Span::from_us(100);
 
 /// What a flow is set to that decides which mechanisms it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) struct Setting {
     has_offload: bool,
     /// Whether it has an end, or a program that gives it data now and then.
     bytes: Option<u64>,
-    least_rto: Time,
+    least_rto: Span,
 }
 
 impl Setting {
@@ -129,9 +129,9 @@ impl<'a> Act<'a> {
     }
 
     /// How long nothing had come.
-    fn silence(&self) -> Time {
+    fn silence(&self) -> Span {
         let at = |event: Option<&Event>| event.map(|event| event.at).unwrap_or_default();
-        at(self.event).saturating_sub(at(self.ack))
+        at(self.event).saturating_since(at(self.ack))
     }
 
     fn number(&self) -> u32 {
@@ -148,7 +148,7 @@ pub(super) fn find(
     sides: &[Side; 2],
     parting: &Parting,
     setting: &Setting,
-    tolerance: Time,
+    tolerance: Span,
 ) -> Finding {
     if let Some(other) = &setting.other_law {
         return Finding {
@@ -446,7 +446,7 @@ mod tests {
             places,
         };
         let sides = [side(ours, states[0]), side(theirs, states[1])];
-        find(&sides, &parting, setting, Time::from_ms(1)).mechanism
+        find(&sides, &parting, setting, Span::from_ms(1)).mechanism
     }
 
     fn setting() -> Setting {
@@ -568,7 +568,7 @@ mod tests {
         let mut hasty = Flow::new("reno");
         let of = |flow: &Flow| found_in(&next, &repeat, [full(10); 2], &Setting::of(flow));
         assert!(of(&hasty).starts_with("loss detection"), "{}", of(&hasty));
-        hasty.min_rto = Some(Time::from_ms(50));
+        hasty.min_rto = Some(Span::from_ms(50));
         assert!(of(&hasty).contains("retransmission timeout"));
         hasty.kernel_variant = Some("cubic".to_owned());
         assert!(of(&hasty).starts_with("two algorithms"));

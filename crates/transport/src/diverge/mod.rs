@@ -22,7 +22,7 @@ pub use walk::Parting;
 use crate::{instrument, measure, simulate};
 use anyhow::{Context, bail};
 use losses::Taps;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::TxTime;
 use trammel_netsim::ids::FlowId;
 use trammel_netsim::pcapng::write_segments;
@@ -33,10 +33,10 @@ use trammel_scenario::path::Line;
 use trammel_scenario::topology::Topology;
 
 /// Captures that are kept of a part of a run before the parting, and behind it.
-const BEFORE: Time = Time::from_secs(1);
+const BEFORE: Span = Span::from_secs(1);
 const BEHIND: usize = 20;
 /// What is always taken for the same instant, beside [`SLACK_PACKETS`] on the slowest line: the kernel's ticks are as long.
-const TICK: Time = Time::from_ms(1);
+const TICK: Span = Span::from_ms(1);
 /// Packets by which a token bucket may be ahead of a wire, and behind it.
 const SLACK_PACKETS: u64 = 4;
 /// Packets that the kernel's token bucket holds where the scenario has a wire.
@@ -50,9 +50,9 @@ pub struct Wish {
     /// Which of its flows is looked at.
     pub flow: usize,
     /// Segments within so long of each other are sent at the same time; by default, [`usual_tolerance`].
-    pub tolerance: Option<Time>,
+    pub tolerance: Option<Span>,
     /// Until when; by default, the scenario's end.
-    pub until: Option<Time>,
+    pub until: Option<Span>,
     /// The seed of both.
     pub seed: u64,
 }
@@ -74,7 +74,7 @@ impl Side {
     fn new((events, start): (Vec<Event>, Time), mut states: Vec<State>) -> Side {
         states.retain(|state| state.at >= start);
         for state in &mut states {
-            state.at = state.at.saturating_sub(start);
+            state.at = Time::ZERO + state.at.saturating_since(start);
         }
         Side { events, states }
     }
@@ -94,7 +94,7 @@ pub struct Compared {
     /// Until when they were compared.
     pub until: Time,
     /// What was taken for the same instant.
-    pub tolerance: Time,
+    pub tolerance: Span,
     /// Packets that the path lost at random, in both.
     pub lost: usize,
     /// Where they part.
@@ -110,7 +110,7 @@ fn lines_mut(scenario: &mut Scenario) -> Vec<&mut Line> {
 }
 
 /// A millisecond, and four packets on the slowest line: the kernel's ticks and its token bucket are as coarse.
-pub fn usual_tolerance(scenario: &Scenario) -> Time {
+pub fn usual_tolerance(scenario: &Scenario) -> Span {
     let packets = |line: &Line| {
         let bytes = SLACK_PACKETS * u64::from(line.mtu + line.overhead);
         TxTime::new(line.rate).of(bytes)
@@ -136,7 +136,7 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
         line.burst
             .get_or_insert(BUCKET_PACKETS * u64::from(line.mtu + line.overhead));
         // Two that are late each by its own are not alike for long.
-        line.processing = Some(Time::ZERO);
+        line.processing = Some(Span::ZERO);
     }
     let faults = [measure::refusals(&scenario), losses::refusals(&scenario)].concat();
     if !faults.is_empty() {
@@ -164,7 +164,7 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
     losses::impose(&mut scenario, &lost);
     let captured = events::of_capture(taps.sender(&answer), wish.flow);
     // Times count from the flow's start.
-    let until = scenario.duration.saturating_sub(captured.1);
+    let until = Time::ZERO + scenario.end().saturating_since(captured.1);
     let measured = Side::new(captured, state::of_samples(&answer.flows[wish.flow]));
     let (passed, trace) = simulate::sender(&scenario, wish.seed, FlowId::new(wish.flow))?;
     let simulated = Side::new(

@@ -1,6 +1,6 @@
 //! A sender at an instant: what the simulator's trace and the kernel's samples have of it.
 
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_kernel::job::FlowSeen;
 use trammel_netsim::trace::Sample;
 
@@ -74,7 +74,7 @@ impl Lately {
     pub(super) fn of(states: &[State], at: Time) -> Option<Lately> {
         let before = &states[..states.partition_point(|state| state.at <= at)];
         let round = before.last().map(|state| state.srtt_us);
-        let round = Time::from_us(round.filter(|us| *us > 0)?.into());
+        let round = Span::from_us(round.filter(|us| *us > 0)?.into());
         let from = at.saturating_sub(round);
         // The one that held when the round trip began counts too.
         let first = before.partition_point(|state| state.at < from);

@@ -1,7 +1,7 @@
 //! Two senders' data, segment by segment, to the first one that differs.
 
 use super::Event;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// The first difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Parting {
 }
 
 /// Compares what both sent until `until`; how many segments are alike, and where they part. ACKs are not compared: what follows from them is.
-pub(super) fn walk(sides: [&[Event]; 2], tolerance: Time, until: Time) -> (usize, Option<Parting>) {
+pub(super) fn walk(sides: [&[Event]; 2], tolerance: Span, until: Time) -> (usize, Option<Parting>) {
     let data = sides.map(|events| {
         let places = events.iter().enumerate();
         places
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn the_first_segment_that_differs_is_found() {
         let ours = [sent(1, 0), sent(2, 1000), sent(9, 2000)];
-        let walk = |theirs: &[Event]| walk([&ours, theirs], Time::from_ms(1), Time::from_ms(10));
+        let walk = |theirs: &[Event]| walk([&ours, theirs], Span::from_ms(1), Time::from_ms(10));
         assert_eq!(walk(&ours), (3, None));
         // A little later is the same; much later is not, nor is other data, nor nothing.
         assert_eq!(walk(&[sent(2, 0), sent(2, 1000), sent(9, 2000)]), (3, None));

@@ -4,7 +4,7 @@
 
 use super::setting::{LONG_FAT, LOSSY, PLAIN, Path, Run, SHARED, Start, VARIANTS};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// How much is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,9 +68,9 @@ pub enum Compared {
 const PHASE: Time = Time::from_us(13_700);
 const SECOND_FLOW: Time = Time::from_secs(20);
 /// Stamps: of the short runs, and of the others.
-const CLOSE: Time = Time::from_ms(10);
-const WIDE: Time = Time::from_ms(100);
-const WIDEST: Time = Time::from_ms(500);
+const CLOSE: Span = Span::from_ms(10);
+const WIDE: Span = Span::from_ms(100);
+const WIDEST: Span = Span::from_ms(500);
 
 /// How the case of a variant is made.
 type CaseOf = fn(&str, Extent) -> Case;
@@ -156,7 +156,7 @@ fn one(variant: &str, _: Extent) -> Case {
 }
 
 fn pair_of_one_variant(variant: &str, phase: u64) -> Run {
-    let second = SECOND_FLOW + Time::from_ps(PHASE.as_ps() * phase);
+    let second = SECOND_FLOW + Span::from_ps(PHASE.as_ps() * phase);
     Run {
         flows: vec![start(variant, Time::ZERO), start(variant, second)],
         seconds: 100,

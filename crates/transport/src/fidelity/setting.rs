@@ -5,7 +5,7 @@
 use anyhow::Context;
 use std::fmt::Write;
 use std::path::Path as FilePath;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_scenario::File;
 use trammel_scenario::model::Scenario;
 
@@ -43,7 +43,7 @@ pub struct Path {
     /// Rate of the bottleneck, Mbit/s.
     pub rate_mbps: u64,
     /// Round trip without queueing.
-    pub rtt: Time,
+    pub rtt: Span,
     /// Size of the FIFO, packets of 1,514 bytes.
     pub buffer_pkts: u64,
     /// Probability of random loss behind the bottleneck.
@@ -71,7 +71,7 @@ pub const SHARED: Path = path(50, 40, 165, 0.0);
 const fn path(rate_mbps: u64, rtt_ms: u64, buffer_pkts: u64, loss: f64) -> Path {
     Path {
         rate_mbps,
-        rtt: Time::from_ms(rtt_ms),
+        rtt: Span::from_ms(rtt_ms),
         buffer_pkts,
         loss,
     }
@@ -102,7 +102,7 @@ pub struct Run {
     /// Seconds.
     pub seconds: u32,
     /// The distance of two stamps.
-    pub interval: Time,
+    pub interval: Span,
     /// The seed of every random stream.
     pub seed: u64,
 }
@@ -165,7 +165,7 @@ mod tests {
                 at: Time::from_us(20_013_700),
             }],
             seconds: 60,
-            interval: Time::from_ms(100),
+            interval: Span::from_ms(100),
             seed: 7,
         }
     }

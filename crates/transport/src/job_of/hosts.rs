@@ -5,7 +5,7 @@ use super::nanoseconds::ns;
 use super::refusal::refused;
 use crate::network_of::{Described, Ways, describe, rmem_max};
 use std::collections::BTreeMap;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_kernel::job::{self, Host, Way};
 use trammel_scenario::flow::{Buffers, DelayedAck, Flow, Stack as Preset};
 use trammel_scenario::model::Scenario;
@@ -25,7 +25,7 @@ const WMEM_MAX: &str = "268435456";
 const UNLIMITED_WMEM: &str = "4096 131072 1073741824";
 /// What the kernel begins with, segments and time.
 const INITIAL_WINDOW: u32 = 10;
-const MIN_RTO: Time = Time::from_ms(200);
+const MIN_RTO: Span = Span::from_ms(200);
 
 /// What flows have in common that share hosts: the row of routers between, the kernel's variables at both ends, metrics of both routes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -248,8 +248,8 @@ impl Attached {
             from: self.from,
             to: (self.to, 1),
             congestion: own.unwrap_or_else(|| built.variant.clone()),
-            start_ns: ns(built.start),
-            stop_ns: ns(built.stop),
+            start_ns: ns(built.start.since_start()),
+            stop_ns: ns(built.stop.since_start()),
             bytes: flow.bytes,
             send_buffer: flow.socket_buffer.map(bytes),
             receive_buffer: flow.receive_buffer.or(flow.socket_buffer).map(bytes),

@@ -9,7 +9,7 @@ use super::scenario_job::JobLink;
 use crate::network_of::{BuiltLink, schedule};
 use trammel_core::rng::Rng;
 use trammel_core::schedule::RateSchedule;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_io::qdisc::{Kind, Loss, Netem, Tbf};
 use trammel_kernel::job::{Host, Way};
@@ -29,7 +29,7 @@ pub(super) struct Placed<'a> {
     /// Where the scenario gives it.
     pub(super) place: &'a str,
     pub(super) line: &'a Line,
-    pub(super) delay: Time,
+    pub(super) delay: Span,
     pub(super) limit_packets: u32,
     /// Packets that the way back holds; without it, its queue is as that of the data direction.
     pub(super) back_packets: Option<u32>,
@@ -154,10 +154,10 @@ impl Placed<'_> {
         let first = schedule
             .as_ref()
             .map_or(self.line.rate, |all| all.at(Time::ZERO));
-        let changes = schedule.map_or_else(Vec::new, |all| changes(&all, layout.scenario.duration));
+        let changes = schedule.map_or_else(Vec::new, |all| changes(&all, layout.scenario.end()));
         let changes = changes
             .into_iter()
-            .map(|(at, rate)| (ns(at), self.bucket(rate, limit)));
+            .map(|(at, rate)| (ns(at.since_start()), self.bucket(rate, limit)));
         Way {
             queue: Some(Kind::Tbf(self.bucket(first, limit))),
             inner: Some(inner),
@@ -195,7 +195,7 @@ impl Placed<'_> {
         };
         let jitter = match self.line.jitter {
             Some(Jitter::Uniform(most)) if way == Direction::Data => most,
-            _ => Time::ZERO,
+            _ => Span::ZERO,
         };
         let loss = self.loss(way).unwrap_or_else(|(key, why)| {
             let place = format!("{}.loss{key}", self.place);
@@ -206,7 +206,7 @@ impl Placed<'_> {
             }
             Loss::None
         });
-        if self.delay == Time::ZERO && jitter == Time::ZERO && loss == Loss::None {
+        if self.delay == Span::ZERO && jitter == Span::ZERO && loss == Loss::None {
             return Way::default();
         }
         Way {
@@ -214,7 +214,7 @@ impl Placed<'_> {
                 // The kernel's jitter is around the delay, the scenario's beyond it.
                 delay_ns: ns(self.delay + jitter / 2).cast_unsigned(),
                 jitter_ns: ns(jitter / 2).cast_unsigned(),
-                keeps_order: jitter > Time::ZERO,
+                keeps_order: jitter > Span::ZERO,
                 limit: ON_THE_WAY,
                 loss,
                 // That of the simulated link, so that losses of netem's kind are the same ones.

@@ -25,7 +25,7 @@ use layout::Layout;
 use nanoseconds::ns;
 use refusal::refused;
 use trammel_core::schedule::RateSchedule;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_scenario::check::Fault;
 use trammel_scenario::model::{Pcap, Scenario, Tracing};
@@ -38,7 +38,7 @@ const MOST_LOOKS: u64 = 200_000;
 /// Flows of a guest at most.
 const MOST_FLOWS: usize = 50_000;
 /// From one sample to the next where every ACK was asked for: a tick of the kernel.
-const TICK: Time = Time::from_ms(1);
+const TICK: Span = Span::from_ms(1);
 
 /// Makes the job of one run with `seed`, or says all that stands against it.
 pub fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<Fault>> {
@@ -90,7 +90,7 @@ pub fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<Fault>>
     job.parameters = parameters;
     job.seed = seed;
     job.duration_ns = ns(scenario.duration);
-    job.warmup_ns = (scenario.warmup > Time::ZERO).then(|| ns(scenario.warmup));
+    job.warmup_ns = (scenario.warmup > Time::ZERO).then(|| ns(scenario.warmup.since_start()));
     (job.sample_ns, job.queue_ns) = rhythm(scenario);
     job.read_ns = between_readings(&links);
     job.sysctls = hosts::of_all(scenario);
@@ -133,12 +133,12 @@ fn u64_of(ns: i64) -> u64 {
 /// How often receivers read: when the fastest link can have brought so many bytes that the window is still far.
 fn between_readings(links: &[JobLink]) -> i64 {
     const BYTES: u64 = 2 << 20;
-    const LONGEST: Time = Time::from_ms(100);
+    const LONGEST: Span = Span::from_ms(100);
     let steps = links
         .iter()
         .flat_map(|link| link.link.schedule.iter().flat_map(RateSchedule::steps));
     let steps = steps.map(|(_, rate)| *rate);
     let rates = links.iter().map(|link| link.link.rate).chain(steps);
     let fastest = rates.map(Rate::as_bps).max().unwrap_or(1).max(1);
-    ns(Time::from_secs_f64(BYTES as f64 * 8.0 / fastest as f64).min(LONGEST))
+    ns(Span::from_secs_f64(BYTES as f64 * 8.0 / fastest as f64).min(LONGEST))
 }

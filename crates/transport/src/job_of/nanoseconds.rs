@@ -1,8 +1,8 @@
 //! Times as a guest counts them.
 
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// `time` in whole nanoseconds; the most there are where it has more.
-pub(super) fn ns(time: Time) -> i64 {
-    i64::try_from(time.as_ps() / 1000).unwrap_or(i64::MAX)
+pub(super) fn ns(span: Span) -> i64 {
+    i64::try_from(span.as_ps() / 1000).unwrap_or(i64::MAX)
 }

@@ -6,7 +6,7 @@ use super::nanoseconds::ns;
 use super::refusal::refused;
 use crate::network_of::{ACCESS_QUEUE_PKTS, BACK_QUEUE_PKTS, base_delay};
 use std::collections::BTreeMap;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_io::qdisc::{Kind, Netem};
 use trammel_kernel::job::{Host, Way};
 use trammel_scenario::path::{Access, Path};
@@ -35,11 +35,11 @@ pub(super) fn lay(layout: &mut Layout<'_>, path: &Path) -> Vec<Row> {
         back_packets: Some(limit.max(BACK_QUEUE_PKTS)),
     };
     let bottleneck = bottleneck.add(layout, [left, right]);
-    let mut detours: BTreeMap<Time, Row> = BTreeMap::new();
+    let mut detours: BTreeMap<Span, Row> = BTreeMap::new();
     let mut rows = Vec::with_capacity(scenario.flows.len());
     for party in parties(scenario) {
         let extra = extra(party.flow.rtt.unwrap_or(path.rtt));
-        let mut row = if extra > Time::ZERO {
+        let mut row = if extra > Span::ZERO {
             detours
                 .entry(extra)
                 .or_insert_with(|| detour(layout, left, extra, path.line.mtu))
@@ -57,7 +57,7 @@ pub(super) fn lay(layout: &mut Layout<'_>, path: &Path) -> Vec<Row> {
 }
 
 /// Routers between which packets take `delay` to the host `to`, and as long back.
-fn detour(layout: &mut Layout<'_>, to: usize, delay: Time, mtu: u32) -> Row {
+fn detour(layout: &mut Layout<'_>, to: usize, delay: Span, mtu: u32) -> Row {
     let way = || Way {
         queue: Some(Kind::Netem(Netem {
             delay_ns: ns(delay).cast_unsigned(),

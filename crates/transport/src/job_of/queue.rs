@@ -1,7 +1,7 @@
 //! A queue of a scenario as the kernel's: its options in the units that `tc` would give.
 
 use trammel_core::entry::Params;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_io::qdisc::{Codel, Kind, Red};
 use trammel_scenario::path::{Limit, Line};
 use trammel_scenario::registry::Family;
@@ -49,8 +49,8 @@ pub(super) fn of(line: &Line, limit_packets: u32) -> Result<Kind, Refusal> {
     })
 }
 
-fn us(time: Time) -> u32 {
-    u32::try_from(time.as_ps() / 1_000_000).unwrap_or(u32::MAX)
+fn us(span: Span) -> u32 {
+    u32::try_from(span.as_ps() / 1_000_000).unwrap_or(u32::MAX)
 }
 
 fn codel(params: &Params, limit: u32) -> Codel {
@@ -60,7 +60,7 @@ fn codel(params: &Params, limit: u32) -> Codel {
         target_us: us(params.time("target")),
         interval_us: us(params.time("interval")),
         ecn: params.bool("ecn"),
-        ce_threshold_us: (threshold > Time::ZERO).then(|| us(threshold)),
+        ce_threshold_us: (threshold > Span::ZERO).then(|| us(threshold)),
     }
 }
 
@@ -90,7 +90,7 @@ fn pie(params: &Params, limit: u32) -> Result<Kind, Refusal> {
             .then_some(value as u32)
             .ok_or_else(|| (key, "the kernel has sixteenths, up to 2".to_owned()))
     };
-    if params.time("max_burst") != Time::from_ms(150) {
+    if params.time("max_burst") != Span::from_ms(150) {
         return Err(("max_burst", "the kernel has 150 ms".to_owned()));
     }
     if (params.float("mark_below") - 0.1).abs() > 1e-9 {

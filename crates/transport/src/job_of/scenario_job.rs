@@ -2,7 +2,7 @@
 
 use crate::network_of::{BuiltFlow, BuiltLink, BuiltWorkload};
 use std::ops::Range;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_kernel::job::Job;
 
 /// A job, and what its parts are called.
@@ -28,7 +28,7 @@ pub struct JobWorkload {
     /// Its flows among the job's.
     pub flows: Range<usize>,
     /// Of each: when it starts, its bytes, and how long it takes in an empty network without slow start.
-    pub begun: Vec<(Time, u64, Time)>,
+    pub begun: Vec<(Time, u64, Span)>,
 }
 
 /// A link of a job.

@@ -48,7 +48,7 @@ pub(super) fn add(layout: &mut Layout<'_>, attached: &[Attached]) -> Vec<JobWork
         let first = layout.job.flows.len();
         let like = attached[at].flow(&workload.flow);
         let flows = plan.arrivals().iter().map(|(start, bytes)| job::Flow {
-            start_ns: ns(*start),
+            start_ns: ns(start.since_start()),
             stop_ns: i64::MAX,
             bytes: Some(*bytes),
             is_brief: true,

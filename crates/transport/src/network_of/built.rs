@@ -1,7 +1,7 @@
 //! A network that is ready to run, and what its flows, workloads and links are called.
 
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::ids::LinkId;
 use trammel_netsim::network::Network;
@@ -33,7 +33,7 @@ pub struct BuiltFlow {
     /// When it stops to send, at the latest.
     pub stop: Time,
     /// Its unloaded round trip.
-    pub rtt: Time,
+    pub rtt: Span,
     /// Payload bytes of a full segment.
     pub payload_bytes: u32,
     /// Bytes of headers of a segment, up to IP.
@@ -78,7 +78,7 @@ impl BuiltLink {
     /// Bits that the link can carry between two instants.
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         let Some(schedule) = &self.schedule else {
-            return self.rate.as_bps() as f64 * to.saturating_sub(from).as_secs_f64();
+            return self.rate.as_bps() as f64 * to.saturating_since(from).as_secs_f64();
         };
         let (mut at, mut bits) = (from, 0.0);
         while at < to {

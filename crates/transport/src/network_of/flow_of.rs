@@ -6,7 +6,7 @@ use crate::pacing::Paced;
 use anyhow::{anyhow, bail};
 use trammel_core::entry::Params;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_netsim::flow::{FlowSpec, MakeCc, Reader};
 use trammel_netsim::trace::Pace;
 use trammel_scenario::flow::{Buffers, DelayedAck, Flow};
@@ -18,10 +18,10 @@ use trammel_tcp::stack::{AckPolicy, LINUX_RMEM_MAX, Stack};
 const HEADERS: u32 = 40;
 const TIMESTAMP: u32 = 12;
 /// The kernel's timers wake a sleeping reader up to this late.
-const READER_SLACK: Time = Time::from_us(50);
+const READER_SLACK: Span = Span::from_us(50);
 /// A receiver that acknowledges every so many segments waits this long for the last of them (RFC 5681 §4.2
 /// allows 500 ms; the BSDs wait 100 ms).
-const DELAYED_ACK: Time = Time::from_ms(100);
+const DELAYED_ACK: Span = Span::from_ms(100);
 /// A window field scaled by the largest factor tells at most this (RFC 7323 §2.3); half a buffer is
 /// offered.
 const LARGEST_BUFFER: u64 = 2 << 30;
@@ -108,9 +108,9 @@ pub(super) fn flow_of(
 }
 
 /// A start within the first round trip or second, whichever is longer: a single phase is not a result.
-fn drawn_start(seed: u64, name: &str, rtt: Time) -> Time {
+fn drawn_start(seed: u64, name: &str, rtt: Span) -> Time {
     let mut rng = Rng::new(seed, &format!("flow:{name}:start"));
-    let within = rtt.max(Time::from_secs(1));
+    let within = rtt.max(Span::from_secs(1));
     Time::from_ps(rng.below(within.as_ps()))
 }
 

@@ -4,7 +4,7 @@ use super::built::BuiltLink;
 use anyhow::{Context, anyhow};
 use trammel_core::entry::Value;
 use trammel_core::schedule::{DeliverySchedule, RateSchedule};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::ids::LinkId;
 use trammel_netsim::link::{LinkSpec, Queue};
@@ -34,7 +34,7 @@ pub(super) struct Placed<'a> {
     pub(super) name: &'a str,
     pub(super) line: &'a Line,
     /// One-way propagation delay.
-    pub(super) delay: Time,
+    pub(super) delay: Span,
     pub(super) limit_packets: u32,
     pub(super) back_queue: BackQueue,
     pub(super) seed: u64,

@@ -24,7 +24,7 @@ pub(crate) use {
     ways::Ways,
 };
 
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
 use trammel_scenario::model::Scenario;
@@ -69,7 +69,7 @@ pub fn network_of(scenario: &Scenario, seed: u64, pace: Pace) -> anyhow::Result<
 pub fn add_line(
     network: &mut Network,
     name: &str,
-    (line, delay, limit_packets): (&Line, Time, u32),
+    (line, delay, limit_packets): (&Line, Span, u32),
     seed: u64,
 ) -> anyhow::Result<[BuiltLink; 2]> {
     let placed = line::Placed {

@@ -10,7 +10,7 @@ use super::line::{BackQueue, Placed};
 use super::ways::{Laid, Ways};
 use super::wireless;
 use std::collections::BTreeMap;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_netsim::ids::LinkId;
 use trammel_netsim::link::LinkSpec;
 use trammel_netsim::network::Network;
@@ -21,9 +21,9 @@ use trammel_scenario::path::{Access, Path};
 pub(crate) const ACCESS_QUEUE_PKTS: u32 = 1_000_000;
 
 /// The one-way propagation delay of the bottleneck, and that which a flow of a round trip has beside it.
-pub(crate) fn base_delay(scenario: &Scenario, path: &Path) -> (Time, impl Fn(Time) -> Time) {
-    let access = path.access.map_or(Time::ZERO, |access| access.delay * 2);
-    let one_way = move |rtt: Time| (rtt / 2).saturating_sub(access);
+pub(crate) fn base_delay(scenario: &Scenario, path: &Path) -> (Span, impl Fn(Span) -> Span) {
+    let access = path.access.map_or(Span::ZERO, |access| access.delay * 2);
+    let one_way = move |rtt: Span| (rtt / 2).saturating_sub(access);
     let workloads = scenario.workloads.iter().map(|workload| &workload.flow);
     let rtts = scenario.flows.iter().chain(workloads);
     let rtts = rtts.map(|flow| flow.rtt.unwrap_or(path.rtt));
@@ -57,8 +57,8 @@ pub(super) fn lay(
         let (there, back) = bottleneck.add(network, links)?;
         (vec![there], vec![back])
     };
-    let mut wires: BTreeMap<Time, [LinkId; 2]> = BTreeMap::new();
-    let mut ways_of = |network: &mut Network, rtt: Time| {
+    let mut wires: BTreeMap<Span, [LinkId; 2]> = BTreeMap::new();
+    let mut ways_of = |network: &mut Network, rtt: Span| {
         let extra = extra_of(rtt);
         let mut ways = Ways {
             forward: there.clone(),
@@ -67,7 +67,7 @@ pub(super) fn lay(
             mtu: path.line.mtu,
             overhead_bytes: path.line.overhead,
         };
-        if extra > Time::ZERO {
+        if extra > Span::ZERO {
             let [out, home] = *wires.entry(extra).or_insert_with(|| {
                 [("wire", 0), ("wire:back", 1)]
                     .map(|(name, _)| network.add_link(LinkSpec::wire(name, extra)))

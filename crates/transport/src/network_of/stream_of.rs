@@ -32,7 +32,7 @@ pub(super) fn stream_of(
             max_payload,
             HEADERS + ways.overhead_bytes,
         ),
-        stop: stream.stop.unwrap_or(scenario.duration),
+        stop: stream.stop.unwrap_or(scenario.end()),
         route: ways.forward.clone(),
         keeps_arrivals: false,
     })

@@ -1,7 +1,7 @@
 //! The links of a scenario once they are in the network, and the ways of its traffic over them.
 
 use super::built::BuiltLink;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_netsim::ids::LinkId;
 
 /// Links of a flow, workload or stream, there and back.
@@ -9,7 +9,7 @@ use trammel_netsim::ids::LinkId;
 pub(crate) struct Ways {
     pub(crate) forward: Vec<LinkId>,
     pub(crate) backward: Vec<LinkId>,
-    pub(crate) rtt: Time,
+    pub(crate) rtt: Span,
     pub(crate) mtu: u32,
     pub(crate) overhead_bytes: u32,
 }

@@ -2,7 +2,7 @@
 
 use super::built::BuiltLink;
 use super::line;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_core::units::Rate;
 use trammel_netsim::ids::LinkId;
 use trammel_netsim::link::LinkSpec;
@@ -23,7 +23,7 @@ pub(super) fn add(
     links: &mut Vec<BuiltLink>,
     path: &Path,
     wifi: &Wifi,
-    delay: Time,
+    delay: Span,
     limit_packets: u32,
     seed: u64,
 ) -> anyhow::Result<(Vec<LinkId>, Vec<LinkId>)> {

@@ -34,10 +34,7 @@ pub(super) fn workload_of(
         std::mem::swap(&mut client, &mut server);
         std::mem::swap(&mut forward, &mut backward);
     }
-    let stop = workload
-        .stop
-        .unwrap_or(scenario.duration)
-        .min(scenario.duration);
+    let stop = workload.stop.unwrap_or(scenario.end()).min(scenario.end());
     let spec = WorkloadSpec {
         name: workload.name.clone(),
         flow: Template {

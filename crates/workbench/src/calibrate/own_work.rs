@@ -6,12 +6,12 @@ use super::{Calibration, Error};
 use crate::arrivals::Pattern;
 use crate::paced::{Bed, UnderLoad};
 use trammel_bench::trial::{Failure, Load};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_cost::machine::Factor;
 
 /// Windows in which nothing comes, their length, and frames of the ring that is asked.
 const IDLE_WINDOWS: usize = 50;
-const IDLE: Time = Time::from_us(500);
+const IDLE: Span = Span::from_us(500);
 const IDLE_RING: usize = 64;
 /// Frames of a window by which pacing is timed, and of its ring.
 const PACE_FRAMES: f64 = 32_768.0;
@@ -146,7 +146,7 @@ fn pace(calibration: &mut Calibration, reference: &Reference) -> Result<(), Erro
         let mut bed = bed?;
         // Twice what it does without: more than it can do with.
         let pps = 2.0 * cycles_a_second / reference.cycles(&through, &traffic)?;
-        let load = Load::new(pps, Time::from_secs_f64(PACE_FRAMES / pps));
+        let load = Load::new(pps, Span::from_secs_f64(PACE_FRAMES / pps));
         let load = load.ok_or_else(|| Error::Lacks("a graph takes no time".to_owned()))?;
         // In turn, so that what slows the one slows the other.
         let (mut plain, mut all) = (f64::INFINITY, Vec::new());

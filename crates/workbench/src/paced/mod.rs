@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use trammel_bench::trial::{Failure, Load};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::batch::CAPACITY;
 use trammel_router::engine::Ctx;
 use trammel_router::engine::driver::Progress;
@@ -47,11 +47,11 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// batches at least, and as this.
 const BATCHES: f64 = 8.0;
 /// The least of such gaps.
-pub const LEAST_GAP: Time = Time::from_us(5);
+pub const LEAST_GAP: Span = Span::from_us(5);
 /// The same while nothing is known of the function.
-const FIRST_GAP: Time = Time::from_us(100);
+const FIRST_GAP: Span = Span::from_us(100);
 /// From arming a window to its first instant.
-const LEAD: Time = Time::from_us(20);
+const LEAD: Span = Span::from_us(20);
 
 /// What became of a window's frames.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +73,7 @@ pub struct Window {
     /// See `batches`.
     pub polls: u64,
     /// For how long the core was taken away, which is in none of the times, and how often.
-    pub away: Time,
+    pub away: Span,
     /// See `away`.
     pub gaps: u64,
 }
@@ -105,8 +105,8 @@ pub struct Bed {
     cycles_a_tick: f64,
     time: CoreTime,
     /// The longest that a batch takes, and what a frame does.
-    longest: Time,
-    frame: Option<Time>,
+    longest: Span,
+    frame: Option<Span>,
     /// What is inside after a window is waited for.
     waits: bool,
     /// Elements wait for times: see [`Bed::is_timed`].
@@ -196,8 +196,8 @@ impl Bed {
         self.is_timed
     }
 
-    fn ticks(&self, time: Time) -> u64 {
-        (time.as_ps() as f64 * self.ticks_per_ps) as u64
+    fn ticks(&self, span: Span) -> u64 {
+        (span.as_ps() as f64 * self.ticks_per_ps) as u64
     }
 
     /// What is the router's own work.
@@ -227,19 +227,19 @@ impl Bed {
             let arrivals = self.pattern.arrivals(part, loads).map_err(|per_second| {
                 format!("stream {number}: {per_second} frames/s cannot be offered")
             })?;
-            Ok(arrivals.map(|at| self.ticks(at)).collect())
+            Ok(arrivals.map(|at| self.ticks(at.since_start())).collect())
         };
         (0..self.ways_in.len()).map(plan).collect()
     }
 
-    /// Core cycles of a turn in which the router finds nothing in a ring, while nothing has come for `time`.
-    pub fn idle(&mut self, time: Time) -> Result<f64, Failure> {
+    /// Core cycles of a turn in which the router finds nothing in a ring, while nothing has come for `span`.
+    pub fn idle(&mut self, span: Span) -> Result<f64, Failure> {
         let start = self.time.begin(self.limits());
         for way in &self.ways_out {
             lock(way).arm(Vec::new());
         }
         for way in &self.ways_in {
-            lock(way).arm(vec![start + self.ticks(time)]);
+            lock(way).arm(vec![start + self.ticks(span)]);
         }
         self.run(&[])?;
         let mut polls = 0;
@@ -314,13 +314,13 @@ impl Bed {
 
 impl UnderLoad for Bed {
     fn expect(&mut self, pps: f64) {
-        let batch = Time::from_secs_f64(BATCHES * CAPACITY as f64 / pps);
+        let batch = Span::from_secs_f64(BATCHES * CAPACITY as f64 / pps);
         self.longest = batch.max(LEAST_GAP);
     }
 
     fn know(&mut self, pps: f64) {
         self.expect(pps);
-        self.frame = Some(Time::from_secs_f64(1.0 / pps));
+        self.frame = Some(Span::from_secs_f64(1.0 / pps));
     }
 
     fn offer(&mut self, loads: &[Load]) -> Result<Window, Failure> {
@@ -365,7 +365,7 @@ impl UnderLoad for Bed {
             }
         }
         let (away, gaps) = self.time.away();
-        window.away = Time::from_ps((away as f64 / self.ticks_per_ps) as u64);
+        window.away = Span::from_ps((away as f64 / self.ticks_per_ps) as u64);
         window.gaps = gaps;
         let seconds = last.saturating_sub(first) as f64 / self.ticks_per_ps / 1e12;
         if seconds > 0.0 {
@@ -408,7 +408,7 @@ mod tests {
     }
 
     fn load(pps: f64, frames: f64) -> Load {
-        Load::new(pps, Time::from_secs_f64(frames / pps)).expect("above 0")
+        Load::new(pps, Span::from_secs_f64(frames / pps)).expect("above 0")
     }
 
     #[test]
@@ -455,7 +455,7 @@ mod tests {
     #[test]
     fn a_turn_in_vain_takes_some_cycles() {
         let mut bed = bed("FromDevice(a) -> Discard;", 8);
-        let cycles = bed.idle(Time::from_us(200)).expect("it runs");
+        let cycles = bed.idle(Span::from_us(200)).expect("it runs");
         assert!(cycles > 1.0 && cycles < 1e6, "{cycles}");
     }
 }

@@ -179,7 +179,7 @@ mod tests {
     use crate::samples;
     use std::os::unix::fs::MetadataExt;
     use trammel_bench::trial::Load;
-    use trammel_core::time::Time;
+    use trammel_core::Span;
 
     #[test]
     #[allow(clippy::print_stdout)]
@@ -205,7 +205,7 @@ mod tests {
                 return;
             }
         };
-        let load = Load::new(2000.0, Time::from_ms(50)).expect("above 0");
+        let load = Load::new(2000.0, Span::from_ms(50)).expect("above 0");
         for _ in 0..2 {
             let window = bed.offer(&[load]).expect("it runs");
             assert_eq!((window.offered, window.lost), (100, 0));

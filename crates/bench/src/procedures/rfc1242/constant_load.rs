@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::fakes::{Device, LINE_FPS, made, refused, search, traffic};
     use crate::procedures::Search;
-    use trammel_core::time::Time;
+    use trammel_core::Span;
 
     #[test]
     fn a_capacity_is_steady_below_its_throughput() {
@@ -131,7 +131,7 @@ mod tests {
         let mut device = Device::of_capacity(0.5 * LINE_FPS);
         let lax = Search {
             loss_ratio: 0.1,
-            final_duration: Time::from_secs(2),
+            final_duration: Span::from_secs(2),
             ..search()
         };
         let given = [("duration", "1 s"), ("loads", "1")];

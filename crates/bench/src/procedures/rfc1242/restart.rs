@@ -89,12 +89,12 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
 mod tests {
     use super::*;
     use crate::fakes::{Device, LINE_FPS, made, search, traffic};
-    use trammel_core::time::Time;
+    use trammel_core::Span;
 
     #[test]
     fn the_papers_restart_is_found_and_a_device_that_stays_down_is_counted() {
         let mut device = Device {
-            outage: Time::from_ms(1990),
+            outage: Span::from_ms(1990),
             resets: &["software-process: click"],
             ..Device::of_capacity(0.5 * LINE_FPS)
         };

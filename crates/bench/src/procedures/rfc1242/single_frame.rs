@@ -136,12 +136,13 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
 mod tests {
     use super::*;
     use crate::fakes::{Device, made, search, traffic};
+    use trammel_core::Span;
 
     #[test]
     fn what_a_first_frame_takes_is_told_from_what_a_stream_takes() {
         let mut device = Device {
-            delay: Time::from_us(20),
-            first: Time::from_us(500),
+            delay: Span::from_us(20),
+            first: Span::from_us(500),
             ..Device::of_capacity(1e3)
         };
         let given = [("repeats", "30"), ("steady_duration", "1 s")];

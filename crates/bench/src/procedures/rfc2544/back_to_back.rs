@@ -21,7 +21,7 @@ use crate::search::whole::Whole;
 use crate::summary::spread;
 use crate::testbed::{Observation, Plan, Traffic};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_stats::stats::Moments;
 use trammel_stats::table::{Cell, CellType, Table};
 
@@ -97,7 +97,7 @@ pub static ENTRY: Entry = Entry {
 const SLOW: f64 = 1.05;
 /// The shortest burst whose length can be told: of a shorter one, when its thread had its turn is
 /// the most of it.
-const LEAST_TOLD: Time = Time::from_us(200);
+const LEAST_TOLD: Span = Span::from_us(200);
 /// Where all bursts of a traffic pass.
 const INFINITE: &str = "throughput is the line's rate: no burst overflows a buffer";
 /// Where the longest burst passed in a repetition.
@@ -220,7 +220,7 @@ mod tests {
         #[test]
         fn the_corrected_time_is_that_of_the_buffer(share in 0.2..0.8_f64, buffer in 10..300_usize) {
             let mut device = Device { buffer, ..Device::of_capacity(share * LINE_FPS) };
-            let exact = Search { width: 1e-4, duration: Time::from_secs(10), final_duration: Time::from_secs(10), ..search() };
+            let exact = Search { width: 1e-4, duration: Span::from_secs(10), final_duration: Span::from_secs(10), ..search() };
             let table = made(&ENTRY, &GIVEN, &mut device, &[traffic(64)], exact);
             let row = table.rows().next().unwrap();
             let float = |name: &str| row.float(name).unwrap();
@@ -249,7 +249,7 @@ mod tests {
             ..Device::of_capacity(0.5 * LINE_FPS)
         };
         let long = Search {
-            duration: Time::from_secs(60),
+            duration: Span::from_secs(60),
             ..search()
         };
         let table = made(&ENTRY, &GIVEN, &mut deep, &[traffic(64)], long);
@@ -274,7 +274,7 @@ mod tests {
             self.0.line_fps(traffic)
         }
         fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
-            let took = Time::from_secs_f64(plan.duration().as_secs_f64() * self.1);
+            let took = Span::from_secs_f64(plan.duration().as_secs_f64() * self.1);
             Ok(Observation {
                 sending: Some(took),
                 ..self.0.offer(traffic, plan)?

@@ -16,7 +16,7 @@ use super::super::{Bench, Entry, Error, Form, load};
 use crate::summary::{latencies, spread, us};
 use crate::testbed::{Observation, Plan, Tags, Unable};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 use trammel_stats::table::{Cell, CellType, Table};
 
@@ -74,7 +74,7 @@ const GROWING: &str =
     "grow through the trial: the rate is above what the device bears for long, and a buffer fills";
 
 /// Whether each tagged frame took longer than the one before it, and the last by [`GROWTH`].
-fn is_growing(tagged: &[Time]) -> bool {
+fn is_growing(tagged: &[Span]) -> bool {
     let is_rising = tagged.windows(2).all(|pair| pair[0] < pair[1]);
     let ends = tagged.first().zip(tagged.last());
     let ends = ends.filter(|_| tagged.len() == TAGS as usize && is_rising);
@@ -83,7 +83,7 @@ fn is_growing(tagged: &[Time]) -> bool {
 
 fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
     let tags = Tags {
-        from: params.time("tag_after"),
+        from: Time::ZERO + params.time("tag_after"),
         frames: TAGS,
     };
     bench.at_throughput(&ENTRY, |bench, traffic, fps| {
@@ -137,11 +137,11 @@ mod tests {
 
     #[test]
     fn a_fixed_delay_is_found_and_the_tagged_frame_is_told_from_the_others() {
-        let delay = Time::from_us(250);
+        let delay = Span::from_us(250);
         let mut device = Device {
             delay,
             // Each second frame takes longer; the tagged one, the hundredth, does not.
-            slower: Time::from_us(40),
+            slower: Span::from_us(40),
             buffer: 0,
             ..Device::of_capacity(1e3)
         };
@@ -196,11 +196,11 @@ mod tests {
                 row.text("delays")
             );
         }
-        let of = |us: [u64; 5]| is_growing(&us.map(Time::from_us));
+        let of = |us: [u64; 5]| is_growing(&us.map(Span::from_us));
         assert!(of([500, 600, 700, 800, 900]));
         // A rise that is none, and one that is too little.
         assert!(!of([500, 600, 590, 800, 900]) && !of([500, 501, 502, 503, 504]));
-        assert!(!is_growing(&[Time::from_us(1)]));
+        assert!(!is_growing(&[Span::from_us(1)]));
     }
 
     #[test]

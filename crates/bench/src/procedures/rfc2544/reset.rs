@@ -109,11 +109,11 @@ mod tests {
     use super::*;
     use crate::fakes::{Device, LINE_FPS, made, refused, search, traffic};
     use proptest::prelude::*;
-    use trammel_core::time::Time;
+    use trammel_core::Span;
 
     const GIVEN: [(&str, &str); 3] = [("before", "0.5 s"), ("watch", "2 s"), ("repeats", "2")];
 
-    fn device(outage: Time, resets: &'static [&'static str]) -> Device {
+    fn device(outage: Span, resets: &'static [&'static str]) -> Device {
         Device {
             outage,
             resets,
@@ -125,7 +125,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20))]
         #[test]
         fn both_methods_find_the_outage(outage_ms in 1..1900_u64) {
-            let mut device = device(Time::from_ms(outage_ms), &["software-os", "button"]);
+            let mut device = device(Span::from_ms(outage_ms), &["software-os", "button"]);
             let table = made(&ENTRY, &GIVEN, &mut device, &[traffic(512), traffic(64)], search());
             prop_assert_eq!(table.len(), 2);
             for row in table.rows() {
@@ -161,17 +161,17 @@ mod tests {
         };
         let of = |text: &str, time, unrecovered| (text.to_owned(), time, Some(unrecovered));
         assert_eq!(
-            result(Time::ZERO, &["hardware-lc"]),
+            result(Span::ZERO, &["hardware-lc"]),
             of("no loss", Some(0.0), 0)
         );
         let never = of("it does not forward again while it is observed", None, 2);
-        assert_eq!(result(Time::from_secs(60), &["hardware-lc"]), never);
+        assert_eq!(result(Span::from_secs(60), &["hardware-lc"]), never);
         let given = [("before", "0.5 s"), ("watch", "20 s"), ("repeats", "1")];
-        let mut power = device(Time::from_secs(17), &["power"]);
+        let mut power = device(Span::from_secs(17), &["power"]);
         let table = made(&ENTRY, &given, &mut power, &[traffic(64)], search());
         let time = table.rows().next().unwrap().float("reset_time_ms").unwrap();
         assert!((time - 2000.0).abs() < 1.0, "{time}");
-        let said = refused(&ENTRY, &[], &mut device(Time::ZERO, &[]));
+        let said = refused(&ENTRY, &[], &mut device(Span::ZERO, &[]));
         assert_eq!(said, "this testbed cannot reset the device");
     }
 }

@@ -12,7 +12,7 @@ use super::super::{Bench, Entry, Error, Form, load};
 use crate::summary::{ms, spread};
 use crate::testbed::{Observation, Plan, Unable};
 use trammel_core::entry::{About, Param, Params};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::table::{CellType, Table};
 
 /// System recovery in the table of tests.
@@ -81,15 +81,16 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
         let half = load(high / 2.0, watch)?;
         let plan = Plan::of(&[load(high, overloaded)?, half]);
         // Losses in the last hundredth, or within ten frames of the end, have not ended.
-        let rest = (watch / 100).max(Time::from_secs_f64(10.0 / half.frames_per_second()));
-        let limit = plan.duration().saturating_sub(rest);
+        let rest = (watch / 100).max(Span::from_secs_f64(10.0 / half.frames_per_second()));
+        let limit = Time::ZERO + plan.duration().saturating_sub(rest);
+        let overloaded = Time::ZERO + overloaded;
         let ending = |observed: &Observation| match observed.last_lost {
             _ if observed.outcome.lost() == 0 => Ok(Ending::Lossless),
             None => Err(Unable(
                 "this testbed does not report when frames were lost".to_owned(),
             )),
             Some(at) if at >= limit => Ok(Ending::Unrecovered),
-            Some(at) => Ok(Ending::After(ms(at.saturating_sub(overloaded)))),
+            Some(at) => Ok(Ending::After(ms(at.saturating_since(overloaded)))),
         };
         let repeats = params.int("repeats");
         let (mut lossless, mut unrecovered, mut times) = (0_u64, 0_u64, Vec::new());
@@ -119,7 +120,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20))]
         #[test]
         fn the_time_that_a_device_takes_is_found(share in 0.3..0.85_f64, hangover_ms in 0..1500_u64) {
-            let mut device = Device { hangover: Time::from_ms(hangover_ms), ..Device::of_capacity(share * LINE_FPS) };
+            let mut device = Device { hangover: Span::from_ms(hangover_ms), ..Device::of_capacity(share * LINE_FPS) };
             let table = made(&ENTRY, &GIVEN, &mut device, &[traffic(64)], search());
             let row = table.rows().next().unwrap();
             let half = row.float("overload_fps").unwrap() / 2.0;
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn what_never_recovers_and_what_is_never_overloaded_have_no_time() {
         let endless = Device {
-            hangover: Time::from_secs(60),
+            hangover: Span::from_secs(60),
             ..Device::of_capacity(0.5 * LINE_FPS)
         };
         let fast = Device::of_capacity(1e9);

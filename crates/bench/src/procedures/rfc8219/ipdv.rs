@@ -90,14 +90,14 @@ mod tests {
     use super::*;
     use crate::fakes::{Device, made, refused, search, traffic};
     use proptest::prelude::*;
-    use trammel_core::time::Time;
+    use trammel_core::Span;
     use trammel_stats::histogram::Histogram;
 
     #[test]
     fn every_other_frame_later_is_as_much_more_as_less() {
         let mut device = Device {
-            delay: Time::from_us(250),
-            slower: Time::from_us(40),
+            delay: Span::from_us(250),
+            slower: Span::from_us(40),
             buffer: 0,
             ..Device::of_capacity(5e3)
         };
@@ -127,7 +127,7 @@ mod tests {
             let mut variation = Variation { less: Histogram::of_times(), more: Histogram::of_times() };
             for us in &differences {
                 let side = if *us < 0 { &mut variation.less } else { &mut variation.more };
-                side.record_time(Time::from_us(us.unsigned_abs()));
+                side.record_time(Span::from_us(us.unsigned_abs()));
             }
             differences.sort_unstable();
             for (fraction, index) in [(0.0, 0), (1.0, differences.len() - 1)] {

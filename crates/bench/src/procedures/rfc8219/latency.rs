@@ -11,6 +11,7 @@
 use super::super::{Bench, Entry, Error, Form, load};
 use crate::summary::{middle, us};
 use crate::testbed::{Observation, Plan, Tags, Unable};
+use trammel_core::Time;
 use trammel_core::entry::{About, Param, Params};
 use trammel_stats::stats::percentiles;
 use trammel_stats::table::{Cell, CellType, Table};
@@ -66,7 +67,7 @@ pub static ENTRY: Entry = Entry {
 
 fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
     let tags = Tags {
-        from: params.time("tag_after"),
+        from: Time::ZERO + params.time("tag_after"),
         frames: u32::try_from(params.int("tags")).expect("the range of `tags` is that of a u32"),
     };
     bench.at_throughput(&ENTRY, |bench, traffic, fps| {
@@ -117,14 +118,14 @@ fn typical_and_worst(observed: &Observation) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
     use crate::fakes::{Device, made, search, traffic};
-    use trammel_core::time::Time;
+    use trammel_core::Span;
 
     #[test]
     fn the_median_and_the_worst_of_a_known_delay_are_found() {
         // Every other frame takes 40 us more, and the median is the mean of the two in the middle.
         let mut device = Device {
-            delay: Time::from_us(250),
-            slower: Time::from_us(40),
+            delay: Span::from_us(250),
+            slower: Span::from_us(40),
             buffer: 0,
             ..Device::of_capacity(5e3)
         };

@@ -68,15 +68,15 @@ mod tests {
     use super::*;
     use crate::fakes::{Device, made, search, traffic};
     use proptest::prelude::*;
-    use trammel_core::time::Time;
+    use trammel_core::Span;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20))]
         #[test]
         fn a_known_variation_is_found(delay_us in 10..1000_u64, slower_us in 0..500_u64) {
             let mut device = Device {
-                delay: Time::from_us(delay_us),
-                slower: Time::from_us(slower_us),
+                delay: Span::from_us(delay_us),
+                slower: Span::from_us(slower_us),
                 buffer: 0,
                 ..Device::of_capacity(5e3)
             };

@@ -109,7 +109,7 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
 mod tests {
     use super::*;
     use crate::fakes::{Device, made, refused, search, traffic};
-    use trammel_core::time::Time;
+    use trammel_core::Span;
 
     /// In frames of 64 bytes, a thousandth of a rate of 512 bit/s each.
     const GIVEN: [(&str, &str); 4] = [
@@ -132,7 +132,7 @@ mod tests {
     fn a_policer_passes_and_too_little_too_much_and_too_late_fail() {
         let allowed = Device {
             buffer: 2,
-            delay: Time::from_us(500),
+            delay: Span::from_us(500),
             ..Device::of_capacity(3000.0)
         };
         assert_eq!(verdicts(&mut allowed.clone()), ["pass"; 6]);
@@ -149,7 +149,7 @@ mod tests {
         };
         assert_eq!(verdicts(&mut open)[4..], ["pass", "fail: IR too high"]);
         let mut late = Device {
-            delay: Time::from_ms(6),
+            delay: Span::from_ms(6),
             ..allowed
         };
         assert_eq!(verdicts(&mut late)[3..5], ["fail: FTD too high", "pass"]);

@@ -10,13 +10,13 @@
 //! on paper are.
 
 use super::goal::Goal;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// What the classification needs of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrialResult {
     /// Trial Effective Duration, which is the intended one: a trial that took another is not valid.
-    pub duration: Time,
+    pub duration: Span,
     /// The share of frames that was lost.
     pub loss_ratio: f64,
 }
@@ -35,10 +35,10 @@ pub enum Class {
 /// The sums of the four kinds of trials.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
-    full_low: Time,
-    full_high: Time,
-    short_low: Time,
-    short_high: Time,
+    full_low: Span,
+    full_high: Span,
+    short_low: Span,
+    short_high: Span,
 }
 
 impl Sums {
@@ -59,8 +59,8 @@ impl Sums {
     }
 }
 
-fn times(time: Time, factor: f64) -> Time {
-    Time::from_ps((time.as_ps() as f64 * factor).round() as u64)
+fn times(time: Span, factor: f64) -> Span {
+    Span::from_ps((time.as_ps() as f64 * factor).round() as u64)
 }
 
 /// What the trials at a load make of it (appendix A).
@@ -92,13 +92,11 @@ pub fn conditional_throughput(goal: &Goal, load: f64, trials: &[TrialResult]) ->
         .filter(|t| t.duration >= goal.final_duration)
         .collect();
     full.sort_by(|a, b| a.loss_ratio.total_cmp(&b.loss_ratio));
-    let measured = full
-        .iter()
-        .fold(Time::ZERO, |sum, t| sum.saturating_add(t.duration));
+    let measured: Span = full.iter().map(|trial| trial.duration).sum();
     let mut remaining = times(measured.max(goal.duration_sum), 1.0 - goal.exceed_ratio);
     for trial in full {
         remaining = remaining.saturating_sub(trial.duration);
-        if remaining == Time::ZERO {
+        if remaining == Span::ZERO {
             return load * (1.0 - trial.loss_ratio);
         }
     }
@@ -114,8 +112,8 @@ mod tests {
         Goal {
             loss_ratio,
             exceed_ratio,
-            final_duration: Time::from_secs_f64(final_s),
-            duration_sum: Time::from_secs_f64(sum_s),
+            final_duration: Span::from_secs_f64(final_s),
+            duration_sum: Span::from_secs_f64(sum_s),
             ..Goal::rfc2544()
         }
     }
@@ -123,7 +121,7 @@ mod tests {
     /// So many trials alike.
     fn trials(count: usize, seconds: u64, loss_ratio: f64) -> Vec<TrialResult> {
         let trial = TrialResult {
-            duration: Time::from_secs(seconds),
+            duration: Span::from_secs(seconds),
             loss_ratio,
         };
         vec![trial; count]
@@ -197,7 +195,7 @@ mod tests {
                 .map(|trial| {
                     let (seconds, loss) = trial.split_once(':').unwrap();
                     TrialResult {
-                        duration: Time::from_secs_f64(number(seconds)),
+                        duration: Span::from_secs_f64(number(seconds)),
                         loss_ratio: number(loss),
                     }
                 })

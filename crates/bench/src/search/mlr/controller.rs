@@ -8,7 +8,7 @@ use super::{GoalResult, Irregular, MultipleLossRatio, Output};
 use crate::search::Error;
 use crate::trial::{Load, Trial};
 use crate::validity::{Standing, Tester};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// The way to one goal.
 struct Pursuit {
@@ -49,7 +49,7 @@ impl Pursuit {
 struct Next {
     pursuit: usize,
     rate: f64,
-    duration: Time,
+    duration: Span,
 }
 
 /// A search under way.

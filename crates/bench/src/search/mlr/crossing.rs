@@ -114,14 +114,14 @@ fn fit(seen: &[Seen], start: (f64, f64)) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::search::mlr::classify::TrialResult;
-    use trammel_core::time::Time;
+    use trammel_core::Span;
 
     /// Trials of a second at each load, with the loss that it has.
     fn record(trials: &[(f64, f64)]) -> Record {
         let mut record = Record::default();
         for (load, loss_ratio) in trials {
             let trial = TrialResult {
-                duration: Time::from_secs(1),
+                duration: Span::from_secs(1),
                 loss_ratio: *loss_ratio,
             };
             record.add(*load, trial);
@@ -138,10 +138,10 @@ mod tests {
     fn a_straight_line_is_followed_to_either_goal() {
         let loads = [496e3, 498e3, 501e3, 503e3];
         let record = record(&loads.map(|load| (load, loss(load))));
-        let pdr = crossing(&Goal::pdr(Time::from_secs(60)), &record).unwrap();
+        let pdr = crossing(&Goal::pdr(Span::from_secs(60)), &record).unwrap();
         assert!((pdr - 5e5).abs() < 100.0, "{pdr}");
         // ln 2 of 30 million frames, twelve e-folds below.
-        let ndr = crossing(&Goal::ndr(Time::from_secs(60)), &record).unwrap();
+        let ndr = crossing(&Goal::ndr(Span::from_secs(60)), &record).unwrap();
         assert!((loss(ndr) * ndr * 60.0 / LN_2).ln().abs() < 0.1, "{ndr}");
     }
 

@@ -1,7 +1,7 @@
 //! A Search Goal of RFC 9971, and the coarser goals that lead to it.
 
 use crate::search::{Error, check, share, time, width};
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// The name in messages.
 pub(super) const NAME: &str = "multiple loss ratio search";
@@ -22,13 +22,13 @@ pub struct Goal {
     /// trial of any length makes the load an upper bound.
     pub exceed_ratio: f64,
     /// How long a trial at a lower bound must be, above 0.
-    pub final_duration: Time,
+    pub final_duration: Span,
     /// How long all trials of that length at a load together are at most needed, above 0.
-    pub duration_sum: Time,
+    pub duration_sum: Span,
     /// The shortest trials that lead to the final ones, above 0 and at most as long as those; none
     /// where all are final. A second for the presets, which the RFC's reference implementation
     /// takes too.
-    pub initial_duration: Option<Time>,
+    pub initial_duration: Option<Span>,
     /// How far apart the bounds may be, as a share of the upper; above 0 and below 1, and not below
     /// the loss ratio where results of several goals are to be in order (§5.6.2 of the RFC).
     pub width: f64,
@@ -36,25 +36,25 @@ pub struct Goal {
 
 impl Goal {
     /// At most the share `loss_ratio` lost in one trial of `duration`, to half a percent.
-    pub fn single(loss_ratio: f64, duration: Time) -> Goal {
+    pub fn single(loss_ratio: f64, duration: Span) -> Goal {
         Goal {
             loss_ratio,
             exceed_ratio: 0.0,
             final_duration: duration,
             duration_sum: duration,
-            initial_duration: Some(duration.min(Time::from_secs(1))),
+            initial_duration: Some(duration.min(Span::from_secs(1))),
             width: 0.005,
         }
     }
 
     /// Non-drop rate: no frame lost in one trial of `duration`.
-    pub fn ndr(duration: Time) -> Goal {
+    pub fn ndr(duration: Span) -> Goal {
         Goal::single(0.0, duration)
     }
 
     /// Partial drop rate as it is mostly meant: at most half a percent lost in one trial of
     /// `duration`.
-    pub fn pdr(duration: Time) -> Goal {
+    pub fn pdr(duration: Span) -> Goal {
         Goal::single(0.005, duration)
     }
 
@@ -63,7 +63,7 @@ impl Goal {
     //# The following Search Goal instance makes the corresponding Search Result unconditionally compliant with
     //# Section 24 of [RFC2544].
     pub fn rfc2544() -> Goal {
-        Goal::ndr(Time::from_secs(60))
+        Goal::ndr(Span::from_secs(60))
     }
 
     /// Binary search with loss verification of ETSI GS NFV-TST 009, a trial that lost repeated
@@ -74,7 +74,7 @@ impl Goal {
     pub fn tst009() -> Goal {
         Goal {
             exceed_ratio: 0.5,
-            duration_sum: Time::from_secs(120),
+            duration_sum: Span::from_secs(120),
             ..Goal::rfc2544()
         }
     }
@@ -103,17 +103,17 @@ impl Goal {
     /// Durations and their sums grow by equal factors.
     pub(super) fn stages(&self) -> Vec<Goal> {
         let initial = self.initial_duration.unwrap_or(self.final_duration);
-        let growth = |last: Time| last.as_secs_f64() / initial.as_secs_f64();
+        let growth = |last: Span| last.as_secs_f64() / initial.as_secs_f64();
         let total = growth(self.final_duration).max(growth(self.duration_sum));
         let steps = (total.ln() / GROWTH.ln()).ceil().max(0.0);
-        let at = |last: Time, step: f64| {
+        let at = |last: Span, step: f64| {
             let seconds = initial.as_secs_f64() * growth(last).powf(step / steps);
             // Whole milliseconds read better, and some testers know no others.
             let ms = (seconds * 1e3).round();
             if ms < 100.0 {
-                Time::from_secs_f64(seconds)
+                Span::from_secs_f64(seconds)
             } else {
-                Time::from_ms(ms as u64)
+                Span::from_ms(ms as u64)
             }
         };
         let mut stages: Vec<Goal> = (0..steps as u32)
@@ -153,8 +153,8 @@ mod tests {
         // Many trials of one length: the sums grow alone.
         let many = Goal {
             exceed_ratio: 0.5,
-            duration_sum: Time::from_secs(21),
-            ..Goal::ndr(Time::from_secs(1))
+            duration_sum: Span::from_secs(21),
+            ..Goal::ndr(Span::from_secs(1))
         };
         assert_eq!(durations(&many), [(1000, 1000), (1000, 21_000)]);
     }
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(goal.stages(), [goal]);
         // A sum below the final duration is allowed.
         let goal = Goal {
-            duration_sum: Time::from_secs(10),
+            duration_sum: Span::from_secs(10),
             ..goal
         };
         assert_eq!(goal.stages(), [goal]);

@@ -8,7 +8,7 @@ use crate::trial::{Failure, Load, Outcome, Trial};
 use crate::validity::Standing;
 use proptest::prelude::*;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 const LEAST: f64 = 1e3;
 const MOST: f64 = 1e6;
@@ -40,8 +40,8 @@ fn search(goals: &[Goal], device: &mut dyn Trial) -> Output {
 /// NDR and PDR with final trials of ten seconds.
 fn both() -> [Goal; 2] {
     [
-        Goal::ndr(Time::from_secs(10)),
-        Goal::pdr(Time::from_secs(10)),
+        Goal::ndr(Span::from_secs(10)),
+        Goal::pdr(Span::from_secs(10)),
     ]
 }
 
@@ -128,9 +128,9 @@ fn any_goal() -> impl Strategy<Value = Goal> {
             // Half of the goals are of none.
             loss_ratio: (loss - 0.05).max(0.0),
             exceed_ratio,
-            final_duration: Time::from_secs(last),
-            duration_sum: Time::from_secs(sum),
-            initial_duration: Some(Time::from_secs(last) / parts),
+            final_duration: Span::from_secs(last),
+            duration_sum: Span::from_secs(sum),
+            initial_duration: Some(Span::from_secs(last) / parts),
             width,
         })
 }
@@ -139,7 +139,7 @@ proptest! {
     #[test]
     fn capacities_are_found_to_the_width(capacity in 2e3..9e5_f64, width in 0.001..0.1_f64) {
         let [ndr, pdr] = both().map(|goal| Goal { width, ..goal });
-        let one_of_two = Goal { exceed_ratio: 0.5, duration_sum: Time::from_secs(20), ..ndr };
+        let one_of_two = Goal { exceed_ratio: 0.5, duration_sum: Span::from_secs(20), ..ndr };
         let goals = [ndr, pdr, one_of_two];
         let output = search(&goals, &mut of_capacity(capacity));
         prop_assert!(output.trials.len() <= 150, "{}", output.trials.len());
@@ -250,7 +250,7 @@ fn impossible_goals_and_failing_trials_are_told() {
         "multiple loss ratio search: `goals` is 0; it must be at least 1"
     );
     let late = Goal {
-        initial_duration: Some(Time::from_secs(61)),
+        initial_duration: Some(Span::from_secs(61)),
         ..Goal::rfc2544()
     };
     assert_eq!(

@@ -14,13 +14,13 @@ use super::routes::{Route, Routes, Target};
 use crate::ids::{GatherId, LinkId, Table};
 use crate::link::Link;
 use trammel_core::slots::Slots;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// A link that gathers.
 #[derive(Debug)]
 pub(crate) struct Gather {
     pub(crate) link: LinkId,
-    delay: Time,
+    delay: Span,
     /// The access links in the order of their numbers, which decides between packets that come at
     /// once.
     feeders: Vec<LinkId>,
@@ -40,7 +40,7 @@ pub(crate) enum Timer {
 }
 
 impl Gather {
-    pub(crate) fn new(link: LinkId, delay: Time, feeders: Vec<LinkId>) -> Gather {
+    pub(crate) fn new(link: LinkId, delay: Span, feeders: Vec<LinkId>) -> Gather {
         Gather {
             link,
             delay,

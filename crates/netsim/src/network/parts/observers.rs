@@ -4,7 +4,7 @@ use crate::ids::{FlowId, LinkId, Table};
 use crate::packet::{Course, Packet};
 use crate::pcapng::Capture;
 use crate::trace::Thinning;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_tcp::segment::Segment;
 
 /// The queue of a link over time.
@@ -63,6 +63,6 @@ pub(crate) struct Observers {
     pub(crate) captures: Vec<Capture>,
     pub(crate) sender: Option<Box<WatchedSender>>,
     /// Time between samples of the queues.
-    pub(crate) queue_interval: Option<Time>,
+    pub(crate) queue_interval: Option<Span>,
     pub(crate) queues: Table<LinkId, QueueTrace>,
 }

@@ -3,7 +3,7 @@
 use crate::flow::Reader;
 use crate::ids::{FlowId, LinkId};
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// A receiving application that reads in intervals. One process serves all flows of one interval,
 /// as a traffic tool's server does: it reads all of its connections when it wakes.
@@ -34,6 +34,6 @@ impl ReadingApp {
 
     /// Whether its timer goes by those of the links, so that packets must cross these one by one.
     pub(crate) fn watches_links(&self) -> bool {
-        self.reader.slack > Time::ZERO
+        self.reader.slack > Span::ZERO
     }
 }

@@ -6,11 +6,11 @@ use crate::ids::{FlowId, ReadingAppId, StreamId, Table, WorkloadId};
 use crate::stream::Stream;
 use crate::workload::Workload;
 use std::collections::VecDeque;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 
 /// How long the place of a workload's connection that is over is not used again; by then none of
 /// its packets are on their way.
-const QUARANTINE: Time = Time::from_secs(10);
+const QUARANTINE: Span = Span::from_secs(10);
 
 /// The traffic of a network.
 #[derive(Debug, Default)]

@@ -1,10 +1,10 @@
 //! Drops packets behind a queue when even the shortest wait of an interval exceeds a target.
 //!
 //! # What it does
-//! A packet's wait is the time since its annotation FIRST_TIMESTAMP, which `SetTimestamp(FIRST true)` sets in front of
-//! the queue; a packet without it is taken to have waited for no time. Once the wait has been at least
-//! `TARGET` for an `INTERVAL`, packets are dropped, ever faster, until it is below. The law is that of
-//! `trammel_queues::aqm::codel`.
+//! A packet's wait is the time since its annotation FIRST_TIMESTAMP, which
+//! `SetTimestamp(FIRST true)` sets in front of the queue; a packet without it is taken to have
+//! waited for no time. Once the wait has been at least `TARGET` for an `INTERVAL`, packets are
+//! dropped, ever faster, until it is below. The law is that of `trammel_queues::aqm::codel`.
 //!
 //! # Handlers
 //! - `codel_interval`, `codel_target`: old names of `interval` and `target`
@@ -12,7 +12,8 @@
 //! # Example
 //! ```click
 //! // Packets that waited for more than 5 ms are dropped more and more often.
-//! FromDevice(eth0) -> SetTimestamp(FIRST true) -> Queue(200) -> CoDel(5ms, 100ms) -> ToDevice(eth1)
+//! FromDevice(eth0) -> SetTimestamp(FIRST true) -> Queue(200) -> CoDel(5ms, 100ms)
+//!     -> ToDevice(eth1)
 //! ```
 //!
 //! # References
@@ -27,7 +28,7 @@ use crate::engine::search::Way;
 use crate::engine::setup::Setup;
 use crate::engine::{Ctx, Element, Handler};
 use crate::reason::Reason;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::anno;
 use trammel_packet::batch::Packets;
 use trammel_packet::pool::Handle;
@@ -119,8 +120,8 @@ fn time_since(start: Timestamp, at: Timestamp) -> Time {
     Time::from_ps(ns.saturating_mul(1000))
 }
 
-fn span(time: Timestamp) -> Time {
-    time_since(Timestamp::ZERO, time)
+fn span(of: Timestamp) -> Span {
+    time_since(Timestamp::ZERO, of).since_start()
 }
 
 impl Element for Codel {
@@ -143,7 +144,7 @@ impl Element for Codel {
             interval: span(self.interval),
             mtu: 0,
             is_ecn: false,
-            ce_threshold: Time::ZERO,
+            ce_threshold: Span::ZERO,
         };
         let now = time_since(self.start, ctx.now());
         let mut upstream = Upstream {
@@ -197,7 +198,8 @@ mod tests {
         let mut run = loaded(
             "RatedSource(RATE 1100) -> SetTimestamp(FIRST true) -> q :: Queue(10000) -> c :: CoDel
              -> RatedUnqueue(1000) -> Discard;
-             RatedSource(RATE 100) -> SetTimestamp(FIRST true) -> Queue -> e :: CoDel -> RatedUnqueue(1000)
+             RatedSource(RATE 100) -> SetTimestamp(FIRST true) -> Queue -> e :: CoDel \
+             -> RatedUnqueue(1000)
              -> Discard; c [1] -> n :: Counter -> Discard;",
         );
         run.run(20.0);

@@ -1,10 +1,10 @@
 //! A queue for each flow, sparse flows first, each governed by CoDel.
 //!
 //! # What it does
-//! Packets pushed to it are hashed by addresses, protocol and ports into `FLOWS` queues, which are pulled
-//! from by deficit round robin. CoDel drops packets that wait too long, or marks them where they understand
-//! ECN (IPv4). What is not IP shares one queue. At `LIMIT` the longest queue gives way. The discipline is
-//! that of simulated links, `trammel_queues::aqm::fq_codel`.
+//! Packets pushed to it are hashed by addresses, protocol and ports into `FLOWS` queues, which are
+//! pulled from by deficit round robin. CoDel drops packets that wait too long, or marks them where
+//! they understand ECN (IPv4). What is not IP shares one queue. At `LIMIT` the longest queue gives
+//! way. The discipline is that of simulated links, `trammel_queues::aqm::fq_codel`.
 //!
 //! # Handlers
 //! - `marks`: packets that were marked in place of a drop
@@ -29,7 +29,7 @@ use crate::headers::ip_packet::{header, set_tos, transport_len};
 use crate::headers::ip6_packet;
 use crate::reason::Reason;
 use trammel_core::entry::{Params, Value};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::batch::{Batch, Packets};
 use trammel_packet::headers::ipv4::ecn;
 use trammel_packet::packet::Packet;
@@ -131,8 +131,8 @@ fn look(packet: &Packet) -> (u32, bool) {
     (0, false)
 }
 
-fn core_time(span: Timestamp) -> Time {
-    Time::from_ps((span.0.max(0) as u64).saturating_mul(1000))
+fn span(of: Timestamp) -> Span {
+    Span::from_ps((of.0.max(0) as u64).saturating_mul(1000))
 }
 
 impl FqCodel {
@@ -171,7 +171,7 @@ impl FqCodel {
         let Some(mut discipline) = self.discipline.take() else {
             return;
         };
-        let now = core_time(ctx.now() - self.start);
+        let now = Time::ZERO + span(ctx.now() - self.start);
         let mut dropped = Vec::new();
         while let Some(item) = discipline.dequeue(now, ctx.rng(), &mut |item, _| dropped.push(item))
         {
@@ -191,8 +191,8 @@ impl Element for FqCodel {
         self.limit = args.uint("LIMIT");
         let entry = &aqm::fq_codel::ENTRY;
         let given = [
-            ("target", Value::Time(core_time(args.seconds("TARGET")))),
-            ("interval", Value::Time(core_time(args.seconds("INTERVAL")))),
+            ("target", Value::Time(span(args.seconds("TARGET")))),
+            ("interval", Value::Time(span(args.seconds("INTERVAL")))),
             ("flows", Value::Int(args.int("FLOWS"))),
             ("quantum", Value::Bytes(args.int("QUANTUM").unsigned_abs())),
             ("ecn", Value::Bool(args.bool("ECN"))),
@@ -229,7 +229,7 @@ impl Element for FqCodel {
     }
 
     fn push(&mut self, ctx: &mut Ctx, _: usize, mut batch: Batch) {
-        let now = core_time(ctx.now() - self.start);
+        let now = Time::ZERO + span(ctx.now() - self.start);
         for handle in batch.drain() {
             let packet = &ctx.pool()[&handle];
             let bytes = u32::try_from(packet.len()).unwrap_or(u32::MAX);
@@ -242,7 +242,8 @@ impl Element for FqCodel {
                 marked: false,
                 enqueued: now,
             };
-            // The discipline is put aside while it reports drops, which change what it does not know.
+            // The discipline is put aside while it reports drops, which change what it does not
+            // know.
             if let Some(mut discipline) = self.discipline.take() {
                 let mut rng = ctx.rng().clone();
                 discipline.enqueue(now, item, &mut rng, &mut |item, why| {
@@ -262,7 +263,7 @@ impl Element for FqCodel {
     }
 
     fn pull(&mut self, ctx: &mut Ctx, _: usize, max: usize, into: &mut Packets) {
-        let now = core_time(ctx.now() - self.start);
+        let now = Time::ZERO + span(ctx.now() - self.start);
         if let Some(mut discipline) = self.discipline.take() {
             let mut rng = ctx.rng().clone();
             for _ in 0..max {
@@ -340,7 +341,8 @@ mod tests {
     fn flows_share_alike_and_a_sparse_one_loses_nothing() {
         // Three flows by their ports; the queue sends 1000 packets/s of the 3100 that come.
         let mut run = loaded(
-            "RatedSource(RATE 2000, LENGTH 100) -> UDPIPEncap(1.0.0.1, 1, 2.0.0.2, 2) -> q :: FQCoDel(500);
+            "RatedSource(RATE 2000, LENGTH 100) -> UDPIPEncap(1.0.0.1, 1, 2.0.0.2, 2) \
+             -> q :: FQCoDel(500);
              RatedSource(RATE 1000, LENGTH 100) -> UDPIPEncap(1.0.0.1, 3, 2.0.0.2, 2) -> q;
              RatedSource(RATE 100, LENGTH 100) -> UDPIPEncap(1.0.0.1, 4, 2.0.0.2, 2) -> q;
              q -> RatedUnqueue(1000) -> c :: IPClassifier(src port 1, src port 3, src port 4);
@@ -365,8 +367,10 @@ mod tests {
     #[test]
     fn packets_that_understand_marks_are_marked() {
         let mut run = loaded(
-            "RatedSource(RATE 1500, LENGTH 1000) -> UDPIPEncap(1.0.0.1, 1, 2.0.0.2, 2) -> SetIPECN(ect1)
-             -> q :: FQCoDel -> RatedUnqueue(1000) -> c :: IPClassifier(ip ce, -) -> n :: Counter -> Discard;
+            "RatedSource(RATE 1500, LENGTH 1000) -> UDPIPEncap(1.0.0.1, 1, 2.0.0.2, 2) \
+             -> SetIPECN(ect1)
+             -> q :: FQCoDel -> RatedUnqueue(1000) -> c :: IPClassifier(ip ce, -) -> n :: Counter \
+             -> Discard;
              c [1] -> Discard;",
         );
         run.run(5.0);
@@ -380,7 +384,8 @@ mod tests {
     #[test]
     fn the_reader_sleeps_while_it_is_empty() {
         let mut run = loaded(
-            "i :: InfiniteSource(LIMIT 3) -> q :: FQCoDel -> u :: Unqueue -> c :: Counter -> Discard;",
+            "i :: InfiniteSource(LIMIT 3) -> q :: FQCoDel -> u :: Unqueue -> c :: Counter \
+             -> Discard;",
         );
         run.run(0.1);
         assert_eq!(

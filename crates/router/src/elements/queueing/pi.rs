@@ -1,10 +1,11 @@
 //! Drops packets by chance so that its queues keep a length: a proportional-integral controller.
 //!
 //! # What it does
-//! Every `W` seconds the probability of a drop moves by `A` times the deviation of the queues' length from
-//! `TARGET`, less `B` times the deviation before. The law is that of `trammel_queues::aqm::pi`. The queues are those
-//! named by `QUEUES`, or the nearest: downstream where packets are pushed through it, upstream where they are
-//! pulled. What is dropped leaves by output 1 where there is one.
+//! Every `W` seconds the probability of a drop moves by `A` times the deviation of the queues'
+//! length from `TARGET`, less `B` times the deviation before. The law is that of
+//! `trammel_queues::aqm::pi`. The queues are those named by `QUEUES`, or the nearest: downstream
+//! where packets are pushed through it, upstream where they are pulled. What is dropped leaves by
+//! output 1 where there is one.
 //!
 //! # Handlers
 //! - `probability`: the share of packets that is dropped now
@@ -17,8 +18,8 @@
 //! ```
 //!
 //! # References
-//! Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting TCP
-//! flows", INFOCOM 2001.
+//! Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting
+//! TCP flows", INFOCOM 2001.
 
 use super::shared::queue_lengths::{self, Queues};
 use crate::args::kinds::UINT;
@@ -32,7 +33,7 @@ use crate::engine::{Ctx, Element, Handler};
 use crate::graph::processing::Mode;
 use crate::reason::Reason;
 use crate::script::format::real;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::batch::Packets;
 use trammel_packet::timestamp::Timestamp;
 use trammel_queues::aqm::pi::Law;
@@ -75,8 +76,8 @@ struct Pi {
 }
 
 impl Pi {
-    fn span(&self) -> Time {
-        Time::from_ps((self.interval.0 as u64).saturating_mul(1000))
+    fn span(&self) -> Span {
+        Span::from_ps((self.interval.0 as u64).saturating_mul(1000))
     }
 }
 

@@ -8,8 +8,8 @@ use trammel_core::time::Time;
 use trammel_packet::timestamp::Timestamp;
 
 impl Ctx {
-    /// Has virtual time be that of `core`, whose clock was at zero at the time of day `start`. Nothing changes on
-    /// the machine's clock.
+    /// Has virtual time be that of `core`, whose clock was at zero at the time of day `start`.
+    /// Nothing changes on the machine's clock.
     pub fn simulate(&mut self, mut core: SimulatedCore, start: Timestamp) {
         if matches!(self.clocks.clock, Clock::Virtual(_)) {
             core.start = start;
@@ -19,7 +19,8 @@ impl Ctx {
         }
     }
 
-    /// When the core will do something next: now, while tasks wait to run; none where it never will.
+    /// When the core will do something next: now, while tasks wait to run; none where it never
+    /// will.
     pub fn core_next(&mut self) -> Option<Time> {
         let (readable, writable) = (self.watched_to(false), self.watched_to(true));
         let polls = self.schedule.tasks.any_scheduled();
@@ -131,8 +132,8 @@ impl Ctx {
         }
     }
 
-    /// Lets the core's time pass to what happens next; `polls` where tasks wait to run, which have done nothing
-    /// for long.
+    /// Lets the core's time pass to what happens next; `polls` where tasks wait to run, which have
+    /// done nothing for long.
     pub(in crate::engine) fn idle_core(
         &mut self,
         until: Option<Timestamp>,
@@ -153,7 +154,7 @@ impl Ctx {
         };
         let now = core.now();
         if polls {
-            let (turn, left) = (now - core.round_began, target.saturating_sub(now));
+            let (turn, left) = (now - core.round_began, target.saturating_since(now));
             let whole = left.as_ps().checked_div(turn.as_ps()).unwrap_or(0);
             let leap = turn * whole;
             core.meter.clock().advance(leap);

@@ -1,39 +1,42 @@
 //! Calls that cost time: the processor of a router in virtual time.
 //!
-//! With a core, virtual time is the core's time. A call takes as long as the element's costs say, and what it
-//! does, it does at the end of that time:
+//! With a core, virtual time is the core's time. A call takes as long as the element's costs say,
+//! and what it does, it does at the end of that time:
 //!
 //! - A *push* is charged before the element gets the batch, whose packets and bytes are known.
 //! - A *pull* is charged when what was pulled is known, before the puller has it.
-//! - A *task* is charged for what it pulls as soon as it has it, so before it hands it to a device; for what it
-//!   brings into the router otherwise (a source) when it returns, so before that is delivered. One that neither
-//!   pulled nor emitted nor said that it worked is charged as `empty`.
+//! - A *task* is charged for what it pulls as soon as it has it, so before it hands it to a device;
+//!   for what it brings into the router otherwise (a source) when it returns, so before that is
+//!   delivered. One that neither pulled nor emitted nor said that it worked is charged as `empty`.
 //! - A *timer* is charged as a source's task.
 //! - Looks at descriptors are charged while any is waited on.
 //!
-//! A task takes 1 ns at least, whatever its costs, so that time passes in a router that costs nothing.
+//! A task takes 1 ns at least, whatever its costs, so that time passes in a router that costs
+//! nothing.
 //!
-//! Tasks that poll in vain repeat themselves; after some turns of them, and while no packet is in the router,
-//! time leaps over as many whole turns as fit before the next thing happens, and is accounted as polling.
+//! Tasks that poll in vain repeat themselves; after some turns of them, and while no packet is in
+//! the router, time leaps over as many whole turns as fit before the next thing happens, and is
+//! accounted as polling.
 //!
-//! One core runs the whole router. Where several are to run one router, each thread's context has a core of its
-//! own, and what is behind the clocks must wait for the one that is ahead: `Ctx::simulate` is where a second one
-//! would join. Cores that share no packets (receive-side scaling) are as many simulations.
+//! One core runs the whole router. Where several are to run one router, each thread's context has a
+//! core of its own, and what is behind the clocks must wait for the one that is ahead:
+//! `Ctx::simulate` is where a second one would join. Cores that share no packets (receive-side
+//! scaling) are as many simulations.
 
 mod charge;
 
 use super::core_clock::{Cost, Meter};
 use super::ids::ElementId;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::batch::Packets;
 use trammel_packet::pool::Pool;
 use trammel_packet::timestamp::Timestamp;
 
 /// The least that a task takes.
-const LEAST_TASK: Time = Time::from_ns(1);
+const LEAST_TASK: Span = Span::from_ns(1);
 
-/// Tasks in vain for each scheduled one before time leaps: more than the patience of any element that sleeps
-/// after so many, so that whoever polls yet will poll on.
+/// Tasks in vain for each scheduled one before time leaps: more than the patience of any element
+/// that sleeps after so many, so that whoever polls yet will poll on.
 pub(super) const VAIN_TURNS: u32 = 128;
 
 /// A task under way.
@@ -58,10 +61,10 @@ pub struct SimulatedCore {
     /// A look at descriptors.
     look_cycles: f64,
     /// Time that each element took, with packets and in vain.
-    worked: Vec<Time>,
-    in_vain: Vec<Time>,
-    looked: Time,
-    leapt: Time,
+    worked: Vec<Span>,
+    in_vain: Vec<Span>,
+    looked: Span,
+    leapt: Span,
     turn: Option<Turn>,
     /// When the present round of tasks began.
     round_began: Time,
@@ -71,13 +74,13 @@ pub struct SimulatedCore {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoreTimes {
     /// Calls with packets, by element.
-    pub worked: Vec<Time>,
+    pub worked: Vec<Span>,
     /// Calls in vain, by element.
-    pub in_vain: Vec<Time>,
+    pub in_vain: Vec<Span>,
     /// Looks at descriptors.
-    pub looked: Time,
+    pub looked: Span,
     /// Turns of polling in vain that were leapt over; those of elements and drivers together.
-    pub leapt: Time,
+    pub leapt: Span,
 }
 
 fn bytes_of(pool: &Pool, packets: &Packets, from: usize) -> usize {
@@ -86,18 +89,18 @@ fn bytes_of(pool: &Pool, packets: &Packets, from: usize) -> usize {
 }
 
 impl SimulatedCore {
-    /// A core that charges by `meter`; `costs` are by element, and those that are not there cost nothing. A look
-    /// at descriptors costs `look_cycles`.
+    /// A core that charges by `meter`; `costs` are by element, and those that are not there cost
+    /// nothing. A look at descriptors costs `look_cycles`.
     pub fn new(meter: Meter, costs: Vec<Cost>, look_cycles: f64) -> SimulatedCore {
         SimulatedCore {
             meter,
             start: Timestamp::ZERO,
-            worked: vec![Time::ZERO; costs.len()],
-            in_vain: vec![Time::ZERO; costs.len()],
+            worked: vec![Span::ZERO; costs.len()],
+            in_vain: vec![Span::ZERO; costs.len()],
             costs,
             look_cycles,
-            looked: Time::ZERO,
-            leapt: Time::ZERO,
+            looked: Span::ZERO,
+            leapt: Span::ZERO,
             turn: None,
             round_began: Time::ZERO,
         }
@@ -110,7 +113,7 @@ impl SimulatedCore {
 
     /// The cycles that have passed since the clock was at zero, rounded down.
     pub(super) fn cycles(&self) -> u64 {
-        self.meter.speed().cycles_in(self.now()) as u64
+        self.meter.speed().cycles_in(self.now().since_start()) as u64
     }
 
     /// The same as a time of day; whole nanoseconds, rounded down.

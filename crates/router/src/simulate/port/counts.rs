@@ -1,6 +1,6 @@
 //! What a simulated port counts, and what it notes of single frames where it is asked to.
 
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 
 /// A frame that has been given to the link.
@@ -34,8 +34,8 @@ pub struct Passage {
 
 impl Passage {
     /// How long it took.
-    pub fn latency(self) -> Time {
-        self.left.saturating_sub(self.came)
+    pub fn latency(self) -> Span {
+        self.left.saturating_since(self.came)
     }
 }
 
@@ -70,14 +70,15 @@ pub struct Counts {
     pub sent: u64,
     /// Their bytes, without checksums.
     pub sent_bytes: u64,
-    /// From last bit in to first bit out, of frames that are out and came by a simulated port, in picoseconds.
+    /// From last bit in to first bit out, of frames that are out and came by a simulated port, in
+    /// picoseconds.
     pub latency: Histogram,
     /// When the last bit of the last frame was out.
     pub last_sent: Time,
     /// What the driver took: with frames, and polling in vain.
-    pub driver: Time,
+    pub driver: Span,
     /// See `driver`.
-    pub polling: Time,
+    pub polling: Span,
 }
 
 impl Default for Counts {
@@ -99,8 +100,8 @@ impl Default for Counts {
             sent_bytes: 0,
             latency: Histogram::of_times(),
             last_sent: Time::ZERO,
-            driver: Time::ZERO,
-            polling: Time::ZERO,
+            driver: Span::ZERO,
+            polling: Span::ZERO,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::outward::Outward;
 use super::settings::{Notice, Settings};
 use crate::engine::core_clock::Meter;
 use trammel_core::rng::Rng;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::TxTime;
 use trammel_packet::anno::PERFCTR;
 use trammel_packet::batch::Packets;
@@ -37,7 +37,8 @@ impl std::fmt::Debug for State {
 }
 
 impl State {
-    /// A port at rest whose driver charges by `meter`; the time of day at the start is `start`. `seed` is that of its chances.
+    /// A port at rest whose driver charges by `meter`; the time of day at the start is `start`.
+    /// `seed` is that of its chances.
     pub(super) fn new(settings: Settings, meter: Meter, start: Timestamp, seed: u64) -> State {
         let rng = Rng::new(seed, &format!("port:{}", settings.name));
         let (link, bus) = (LinkTime::new(settings.rate), settings.bus.map(TxTime::new));
@@ -55,15 +56,15 @@ impl State {
     }
 
     /// The time that a frame takes on the link.
-    pub(super) fn on_link(&self, bytes: usize) -> Time {
+    pub(super) fn on_link(&self, bytes: usize) -> Span {
         self.link.of(bytes)
     }
 
     /// How long after the first frame the router is told.
-    pub(super) fn latency(&self) -> Time {
+    pub(super) fn latency(&self) -> Span {
         match self.settings.notice {
             Notice::Interrupt(latency) => latency,
-            Notice::Polled => Time::ZERO,
+            Notice::Polled => Span::ZERO,
         }
     }
 

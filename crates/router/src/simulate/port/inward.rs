@@ -6,7 +6,7 @@ use super::counts::{Coming, Counts};
 use super::link_time::LinkTime;
 use crate::simulate::offer::{Arrivals, MOST_FLOWS, Offer};
 use std::collections::VecDeque;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_core::units::TxTime;
 
 /// The stream of frames that were given one by one.
@@ -46,8 +46,8 @@ pub(super) struct Came {
 const FLOW_BITS: u32 = MOST_FLOWS.ilog2();
 
 impl Came {
-    /// As the annotation that travels with a packet: the flow above a time of up to five hours. One more than the time,
-    /// since nothing is none.
+    /// As the annotation that travels with a packet: the flow above a time of up to five hours. One
+    /// more than the time, since nothing is none.
     pub(super) fn annotation(self) -> [u8; 8] {
         let time = (self.at.as_ps() + 1).min(u64::MAX >> FLOW_BITS);
         (u64::from(self.flow) << (64 - FLOW_BITS) | time).to_ne_bytes()
@@ -81,7 +81,8 @@ pub(super) struct Inward {
     /// Frames that the ring holds.
     capacity: usize,
     streams: Vec<Stream>,
-    /// Frames given one by one, as stream [`GIVEN`]; those that come, and those that are in the ring.
+    /// Frames given one by one, as stream [`GIVEN`]; those that come, and those that are in the
+    /// ring.
     given: VecDeque<(Time, Vec<u8>)>,
     given_in_ring: VecDeque<Vec<u8>>,
     ring: VecDeque<Waiting>,
@@ -237,13 +238,14 @@ impl Inward {
         self.first_there().or_else(|| {
             self.next_in().map(|(number, at)| {
                 let bytes = self.bytes_of_next(number) as u64;
-                let across = self.bus.map_or(Time::ZERO, |bus| bus.of(bytes));
+                let across = self.bus.map_or(Span::ZERO, |bus| bus.of(bytes));
                 self.bus_free.max(at) + across
             })
         })
     }
 
-    /// The first frame that can be received by `now`: when it came, of which flow it is, and its bytes.
+    /// The first frame that can be received by `now`: when it came, of which flow it is, and its
+    /// bytes.
     pub(super) fn first(&self, now: Time) -> Option<(Came, &[u8])> {
         let first = self.ring.front().filter(|first| first.is_there <= now)?;
         let (flow, bytes) = match first.stream {

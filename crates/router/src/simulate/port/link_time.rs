@@ -1,6 +1,6 @@
 //! How long frames are on a link: with checksum, preamble and gap, and 84 bytes at least.
 
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_core::units::{Rate, TxTime};
 
 /// Bytes of the checksum that a frame has on the link, of its preamble and of the gap behind it.
@@ -19,7 +19,7 @@ impl LinkTime {
     }
 
     /// The time of a frame of so many bytes, without its checksum.
-    pub(super) fn of(self, bytes: usize) -> Time {
+    pub(super) fn of(self, bytes: usize) -> Span {
         self.0.of((bytes as u64 + OVERHEAD).max(LEAST))
     }
 }

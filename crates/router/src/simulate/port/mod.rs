@@ -1,22 +1,24 @@
 //! A network port in simulated time: two rings, a driver that costs cycles, and a link at its rate.
 //!
 //! ```text
-//! link in -> [bus] -> receive ring -> driver -> FromDevice … ToDevice -> driver -> transmit ring -> [bus] -> link out
+//! link in -> [bus] -> receive ring -> driver -> FromDevice …
+//! ToDevice -> driver -> transmit ring -> [bus] -> link out
 //! ```
-//! - Frames *come* when their last bit is in, by the plan of an [`Offer`], but no faster than the link carries
-//!   them: a frame takes its length, 4 bytes of checksum and 20 of preamble and gap, 84 bytes at least. A frame
-//!   that finds the receive ring full is lost. A bus, where there is one, carries one frame at a time in each
-//!   direction; a frame can be received when it is across.
-//! - *Receiving* costs the driver cycles for each batch, frame and byte, or those of a poll in vain. The ring is
-//!   filled when it is looked at, with everything that has come by then: nothing but the driver empties it, so
-//!   that is the same as filling it frame by frame.
-//! - *Sending* costs likewise. Frames are handed to the link at once or, where the driver gathers, at the flush.
-//!   A descriptor is free again when its frame's last bit is out. A full ring takes nothing.
-//! - A port that interrupts has a descriptor that can be read a latency after the first waiting frame came, and
-//!   written while the transmit ring has room. One that is polled has none.
+//! - Frames *come* when their last bit is in, by the plan of an [`Offer`], but no faster than the
+//!   link carries them: a frame takes its length, 4 bytes of checksum and 20 of preamble and gap,
+//!   84 bytes at least. A frame that finds the receive ring full is lost. A bus, where there is
+//!   one, carries one frame at a time in each direction; a frame can be received when it is across.
+//! - *Receiving* costs the driver cycles for each batch, frame and byte, or those of a poll in
+//!   vain. The ring is filled when it is looked at, with everything that has come by then: nothing
+//!   but the driver empties it, so that is the same as filling it frame by frame.
+//! - *Sending* costs likewise. Frames are handed to the link at once or, where the driver gathers,
+//!   at the flush. A descriptor is free again when its frame's last bit is out. A full ring takes
+//!   nothing.
+//! - A port that interrupts has a descriptor that can be read a latency after the first waiting
+//!   frame came, and written while the transmit ring has room. One that is polled has none.
 //!
-//! A frame's arrival travels with the packet, and with its copies, as the annotation `PERFCTR`. Latency is from the
-//! last bit in to the first bit out (RFC 1242 §3.8, store and forward).
+//! A frame's arrival travels with the packet, and with its copies, as the annotation `PERFCTR`.
+//! Latency is from the last bit in to the first bit out (RFC 1242 §3.8, store and forward).
 
 mod counts;
 mod driver;
@@ -33,7 +35,7 @@ use crate::engine::core_clock::Meter;
 use driver::State;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_packet::batch::Packets;
 use trammel_packet::device::{Device, DeviceCounters};
 use trammel_packet::pool::Pool;
@@ -44,7 +46,8 @@ use trammel_packet::timestamp::Timestamp;
 pub struct Port(Arc<Mutex<State>>);
 
 impl Port {
-    /// A port whose driver charges by `meter`; the time of day at the start is `start`. `seed` is that of its chances.
+    /// A port whose driver charges by `meter`; the time of day at the start is `start`. `seed` is
+    /// that of its chances.
     pub(super) fn new(settings: Settings, meter: Meter, start: Timestamp, seed: u64) -> Port {
         let state = State::new(settings, meter, start, seed);
         Port(Arc::new(Mutex::new(state)))
@@ -76,7 +79,8 @@ impl Port {
         state.outward.keep();
     }
 
-    /// What was given to the link since the last call, in order; departures may lie ahead of the present.
+    /// What was given to the link since the last call, in order; departures may lie ahead of the
+    /// present.
     pub fn departures(&self) -> Vec<Departure> {
         self.lock().outward.departures()
     }
@@ -88,12 +92,14 @@ impl Port {
         state.outward.note();
     }
 
-    /// What was noted of frames that came since the last call, in the order of coming; complete up to the last call of `counts`.
+    /// What was noted of frames that came since the last call, in the order of coming; complete up
+    /// to the last call of `counts`.
     pub fn comings(&self) -> Vec<Coming> {
         self.lock().inward.comings()
     }
 
-    /// What was noted since the last call, in the order of leaving; complete up to the last call of `counts`.
+    /// What was noted since the last call, in the order of leaving; complete up to the last call of
+    /// `counts`.
     pub fn passages(&self) -> Vec<Passage> {
         self.lock().outward.passages()
     }
@@ -104,7 +110,7 @@ impl Port {
     }
 
     /// The time a frame of so many bytes, without its checksum, takes on the link.
-    pub fn on_link(&self, bytes: usize) -> Time {
+    pub fn on_link(&self, bytes: usize) -> Span {
         self.lock().on_link(bytes)
     }
 
@@ -158,7 +164,8 @@ impl Port {
         state.outward.first_free()
     }
 
-    /// The port as the router sees it; `descriptor` is what it is waited on by, where it interrupts.
+    /// The port as the router sees it; `descriptor` is what it is waited on by, where it
+    /// interrupts.
     pub(super) fn device(&self, descriptor: i32) -> SimulatedPort {
         let state = self.lock();
         let interrupts = matches!(state.settings.notice, Notice::Interrupt(_));

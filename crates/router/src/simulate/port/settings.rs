@@ -2,7 +2,7 @@
 
 use crate::engine::core_clock::Cost;
 use std::sync::Arc;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_core::units::Rate;
 
 /// How the router learns that frames have come.
@@ -10,8 +10,9 @@ use trammel_core::units::Rate;
 pub enum Notice {
     /// It asks.
     Polled,
-    /// It is told, so long after the first frame came: the moderation of interrupts and the way to the program.
-    Interrupt(Time),
+    /// It is told, so long after the first frame came: the moderation of interrupts and the way to
+    /// the program.
+    Interrupt(Span),
 }
 
 /// What a port is like.
@@ -33,11 +34,14 @@ pub struct Settings {
     pub bus: Option<Rate>,
     /// What receiving costs: `call` each batch, `empty` each poll in vain.
     pub receive: Cost,
-    /// What sending costs: `call` each time that frames are given to it, `empty` where it took none.
+    /// What sending costs: `call` each time that frames are given to it, `empty` where it took
+    /// none.
     pub transmit: Cost,
-    /// What it costs to have what was gathered sent: `call` each time, and each frame and byte of it.
+    /// What it costs to have what was gathered sent: `call` each time, and each frame and byte of
+    /// it.
     pub flush: Cost,
-    /// How many times that each flush takes: drawn among these, each as likely as the others; once where there is none.
+    /// How many times that each flush takes: drawn among these, each as likely as the others; once
+    /// where there is none.
     pub flush_spread: Arc<[f64]>,
     /// Whether frames wait for that, rather than going at once.
     pub gathers: bool,

@@ -122,7 +122,7 @@ mod tests {
         // §2.3 by hand, for 100 ms and then 180 ms: RTTVAR = 3/4 × 50 + 1/4 × 80, SRTT = 7/8 × 100
         // + 1/8 × 180.
         let (mut stack, samples) = (Stack::rfc(), [100_000, 180_000]);
-        stack.min_rto = trammel_core::time::Time::from_ms(1);
+        stack.min_rto = trammel_core::Span::from_ms(1);
         assert_eq!(estimate(&stack, &samples), (110_000, 110_000 + 4 * 57_500));
     }
 

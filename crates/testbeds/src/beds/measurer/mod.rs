@@ -102,7 +102,7 @@ impl Testbed for Measurer {
 mod tests {
     use super::*;
     use trammel_bench::frames::Sizes;
-    use trammel_core::time::Time;
+    use trammel_core::Span;
 
     const HELLO: &str = r#"printf '%s\n' '{"measurer":1,"device":"a mock","line_rate_bps":1e9}'; "#;
 
@@ -114,7 +114,7 @@ mod tests {
     fn offer(script: &str) -> Result<Observation, Failure> {
         let mut measurer = start(&format!("{HELLO}{script}"))?;
         let traffic = Traffic::of(Sizes::of(64).unwrap());
-        let load = Load::new(1000.0, Time::from_ms(100)).unwrap();
+        let load = Load::new(1000.0, Span::from_ms(100)).unwrap();
         measurer.offer(&traffic, &Plan::of(&[load]))
     }
 
@@ -126,7 +126,7 @@ mod tests {
         .unwrap();
         let outcome = &observed.outcome;
         assert_eq!((outcome.offered, outcome.forwarded), (100, 90));
-        assert_eq!(outcome.effective, Time::from_ms(100));
+        assert_eq!(outcome.effective, Span::from_ms(100));
         let latency = outcome.latency.as_ref().unwrap();
         assert_eq!(latency.count(), 90);
         assert_eq!(latency.quantile_time(0.5).unwrap().as_us(), 10);
@@ -143,7 +143,7 @@ mod tests {
                 format!(r#"{{"trial":1,"sent":{sent},"received":90,"effective_duration_s":0.1}}"#);
             let script = format!("printf '%s\\n' '{hello}'; read line; echo '{answer}'");
             let traffic = Traffic::of(Sizes::of(64).unwrap());
-            let load = Load::new(1000.0, Time::from_ms(100)).unwrap();
+            let load = Load::new(1000.0, Span::from_ms(100)).unwrap();
             start(&script).unwrap().offer(&traffic, &Plan::of(&[load]))
         };
         let one = r#"{"measurer":1,"device":"a mock"}"#;

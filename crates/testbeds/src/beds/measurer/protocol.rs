@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use trammel_bench::testbed::{Directions, Faults, Modifier, Observation, Protocol, Traffic};
 use trammel_bench::trial::{Load, Outcome};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 
 /// The version of these messages.
@@ -194,7 +194,7 @@ impl Reply {
         let outcome = Outcome {
             offered: sent,
             forwarded: received,
-            effective: Time::from_secs_f64(seconds),
+            effective: Span::from_secs_f64(seconds),
             bunched: 0,
             latency: latency.transpose()?,
         };

@@ -13,7 +13,7 @@ use super::settled::{Settled, Stretch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use trammel_bench::trial::{Failure, Load};
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_router::simulate::offer::{Arrivals, MOST_FLOWS, Offer};
 use trammel_router::simulate::port::{Coming, Port};
 use trammel_router::simulate::{Report, Simulation};
@@ -32,7 +32,7 @@ pub(super) const SIMULATED: u64 = 8;
 /// How long residual frames are waited for.
 //= rfc2544 §23
 //# d) Wait for two seconds for any residual frames to be received.
-const RESIDUE: Time = Time::from_secs(2);
+const RESIDUE: Span = Span::from_secs(2);
 /// The flow of frames that are none of the test's.
 const BESIDE: u16 = MOST_FLOWS - 1;
 /// Bytes of the shortest frame, without its checksum.
@@ -68,7 +68,7 @@ fn frames(load: &Load) -> u64 {
 struct Stretches {
     /// Frames of each flow in a stretch, and how long that takes.
     frames: Vec<u64>,
-    span: Time,
+    span: Span,
     /// How many whole ones there are.
     count: u64,
 }
@@ -105,7 +105,7 @@ impl Stretches {
             .zip(&of)
             .map(|(flow, of)| frames(&flow.loads[at]) / of);
         Some(Stretches {
-            span: Time::from_secs_f64(of_slowest as f64 / slowest),
+            span: Span::from_secs_f64(of_slowest as f64 / slowest),
             count: whole.min().unwrap_or(0),
             frames: of,
         })
@@ -117,7 +117,7 @@ impl Stretches {
 struct Instants {
     flow: Flow,
     /// Frames of each load, and frames and length of its stretches.
-    loads: Vec<(u64, u64, Time)>,
+    loads: Vec<(u64, u64, Span)>,
     cuts: Arc<[AtomicU64]>,
     at: usize,
     sent: u64,
@@ -134,7 +134,7 @@ impl Instants {
             seed: 0,
         };
         // Without an end: the number of frames is what ends a load.
-        let endless = Load::new(load.frames_per_second(), Time::MAX)?;
+        let endless = Load::new(load.frames_per_second(), Span::MAX)?;
         self.flow.pattern.arrivals(part, &[endless]).ok()
     }
 }
@@ -148,7 +148,7 @@ impl Iterator for Instants {
             let cut = self.cuts[self.at].load(Relaxed);
             if self.sent < frames - cut * stretch {
                 self.sent += 1;
-                return Some(self.start + self.arrivals.next()?);
+                return Some(self.start + self.arrivals.next()?.since_start());
             }
             let length = self.flow.loads[self.at].duration();
             self.start += length.saturating_sub(span * cut);
@@ -223,7 +223,7 @@ impl<'a> Course<'a> {
         for (number, flow) in flows.iter().enumerate() {
             let loads = flow.loads.iter().zip(&stretches).map(|(load, stretches)| {
                 let of = stretches.as_ref();
-                let stretch = of.map_or((0, Time::ZERO), |of| (of.frames[number], of.span));
+                let stretch = of.map_or((0, Span::ZERO), |of| (of.frames[number], of.span));
                 (frames(load), stretch.0, stretch.1)
             });
             let mut instants = Instants {
@@ -268,11 +268,11 @@ impl<'a> Course<'a> {
         let mut start = self.simulation.now();
         let begin = start;
         let (mut offered, mut lost) = (0, 0);
-        let mut skips: Vec<(Time, Time)> = Vec::new();
+        let mut skips: Vec<(Time, Span)> = Vec::new();
         let mut is_steady = true;
         for at in 0..self.stretches.len() {
             let length = self.flows[0].loads[at].duration();
-            let mut cut = (0, Time::ZERO);
+            let mut cut = (0, Span::ZERO);
             if let Some(of) = self.stretches[at].clone() {
                 let flows = self.flows.iter().zip(&of.frames);
                 let of_test: Vec<u64> = flows.map(|(flow, of)| flow.of_test(*of)).collect();
@@ -304,7 +304,7 @@ impl<'a> Course<'a> {
                     .iter()
                     .map(|flow| flow.loads[at].frames_per_second())
                     .sum();
-                let step = Time::from_secs_f64(STRETCH as f64 / fps).max(Time::from_ps(1));
+                let step = Span::from_secs_f64(STRETCH as f64 / fps).max(Span::from_ps(1));
                 let mut until = start + step;
                 while until < start + length {
                     self.advance(until)?;
@@ -322,8 +322,8 @@ impl<'a> Course<'a> {
         let balance = &report.balance;
         let real = |at: Time| {
             let later = skips.iter().filter(|(cut, _)| *cut < at);
-            let later = later.fold(Time::ZERO, |sum, (_, skip)| sum + *skip);
-            at.saturating_sub(begin) + later
+            let later: Span = later.map(|(_, skip)| *skip).sum();
+            Time::ZERO + at.saturating_since(begin) + later
         };
         let counts = || report.ports.iter().map(|(_, counts)| counts);
         Ok(Ended {
@@ -361,7 +361,7 @@ impl<'a> Course<'a> {
             lost: lost - std::mem::replace(&mut self.lost, lost),
             is_ring_never_empty: false,
             is_link_never_idle: false,
-            room: Time::MAX,
+            room: Span::MAX,
             longest: self.seen.iter().map(Seen::longest).collect(),
             slowest: self
                 .seen

@@ -19,7 +19,7 @@ use trammel_bench::testbed::{LatencyOf, Observation, Plan, Testbed, Traffic, Una
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load};
 use trammel_core::label::Label;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_cost::machine::Machine;
 use trammel_router::Reason;
 use trammel_workbench::device::{Device, Ports};
@@ -103,7 +103,7 @@ impl Simulated {
         }
         let device = self.load(traffic)?;
         let fps = 0.5 * self.line_fps(traffic).min(1e9);
-        let load = Load::new(fps, Time::from_secs_f64(TRIED / fps));
+        let load = Load::new(fps, Span::from_secs_f64(TRIED / fps));
         let plan = Plan::of(&[load.ok_or("nothing can be offered")?]);
         let started = Instant::now();
         let (_, ended) = offered(&device, &plan, Some(TRIED as u64 / 4), interrupted)?;
@@ -146,7 +146,7 @@ fn offered(
 
 /// What was observed of `plan` with `traffic`, whose last frame the link itself may have made so late.
 fn observation(
-    (traffic, late): (&Traffic, Time),
+    (traffic, late): (&Traffic, Span),
     plan: &Plan,
     seen: Seen,
     ended: &Ended,
@@ -171,10 +171,11 @@ fn observation(
         // What was lost of the frames beside them is none of the test's.
         Some(_) => (seen.offered(), seen.forwarded().min(seen.offered())),
     };
-    let effective = if ended.last_offered <= plan.duration().saturating_add(late) {
+    let offered_for = ended.last_offered.since_start();
+    let effective = if offered_for <= plan.duration() + late {
         plan.duration()
     } else {
-        ended.last_offered
+        offered_for
     };
     Observation {
         last_lost,
@@ -208,10 +209,10 @@ impl Testbed for Simulated {
         true
     }
 
-    fn takes(&self, traffic: &Traffic, plan: &Plan) -> Option<Time> {
+    fn takes(&self, traffic: &Traffic, plan: &Plan) -> Option<Span> {
         let Ok(pace) = self.pace(traffic) else {
             // The trial will say why.
-            return Some(Time::ZERO);
+            return Some(Span::ZERO);
         };
         let simulated = |load: &Load| {
             let most = ((course::SIMULATED + 2) * course::STRETCH) as f64;
@@ -222,7 +223,7 @@ impl Testbed for Simulated {
             }
         };
         let frames: f64 = plan.loads.iter().map(simulated).sum();
-        Some(Time::from_secs_f64(frames * pace.frame_s))
+        Some(Span::from_secs_f64(frames * pace.frame_s))
     }
 
     fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {

@@ -11,7 +11,7 @@
 //!
 //! Loads that fill a ring so slowly that none holds are never settled.
 
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_packet::batch::CAPACITY;
 
 /// Stretches of which each is as the one before until those that lose frames stand for others: by how many they lose on average
@@ -29,10 +29,10 @@ pub(super) struct Stretch {
     pub(super) is_ring_never_empty: bool,
     pub(super) is_link_never_idle: bool,
     /// For how long such a link could be given frames and still have room for them.
-    pub(super) room: Time,
+    pub(super) room: Span,
     pub(super) longest: Vec<Option<u64>>,
     /// Of all frames, to the picosecond.
-    pub(super) slowest: Time,
+    pub(super) slowest: Span,
 }
 
 impl Stretch {
@@ -64,7 +64,7 @@ impl Stretch {
 struct Filled {
     steadiness: Option<u64>,
     /// What the slowest frame of each took.
-    slowest: Vec<Time>,
+    slowest: Vec<Span>,
 }
 
 impl Filled {
@@ -85,9 +85,9 @@ impl Filled {
         if count < 2 || !stretch.is_link_never_idle {
             return false;
         }
-        let most = |of: &[Time]| of.iter().max().copied().unwrap_or(Time::ZERO);
+        let most = |of: &[Span]| of.iter().max().copied().unwrap_or_default();
         let (first, second) = self.slowest.split_at(count / 2);
-        let least = self.slowest.iter().min().copied().unwrap_or(Time::ZERO);
+        let least = self.slowest.iter().min().copied().unwrap_or(Span::ZERO);
         let grown = most(&self.slowest).saturating_sub(least).as_ps();
         let would_grow = u128::from(grown) * u128::from(left) / (count as u128 - 1);
         most(second) <= most(first) && would_grow <= u128::from(stretch.room.as_ps() / 2)
@@ -152,9 +152,9 @@ mod tests {
             lost: 0,
             is_ring_never_empty: false,
             is_link_never_idle: true,
-            room: Time::from_us(50),
+            room: Span::from_us(50),
             longest: vec![Some(1000 * ns)],
-            slowest: Time::from_ns(ns),
+            slowest: Span::from_ns(ns),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::beds::configuration::failure;
 use trammel_bench::ports::{Flow, Learned, Learning};
 use trammel_bench::testbed::{Observation, Plan, Protocol, Traffic, Unable};
 use trammel_bench::trial::Failure;
-use trammel_core::time::Time;
+use trammel_core::time::{Span, Time};
 use trammel_router::engine::core_clock::Cost;
 use trammel_router::simulate::Simulation;
 use trammel_router::simulate::offer::{Offer, constant};
@@ -25,7 +25,7 @@ use trammel_workbench::simulated::{SimulatedRouter, run};
 /// Classes of elements that learn where stations are.
 const SWITCHES: &[&str] = &["EtherSwitch"];
 /// Between what is taught or asked and what follows.
-const PAUSE: Time = Time::from_ms(1);
+const PAUSE: Span = Span::from_ms(1);
 /// Addresses that frames are made for, at most.
 const MOST_ADDRESSES: u64 = 1 << 20;
 /// The ports of RFC 2889 §5.7.
@@ -168,7 +168,7 @@ pub(super) fn offer_together(bed: &Simulated, flows: &[Flow]) -> Result<Vec<Obse
             let hello = frame(station(port, 0), [0xff; 6], like(first))?;
             simulation.ports()[port].give(Time::from_us(1 + port as u64), hello);
         }
-        simulation.run_until(PAUSE);
+        simulation.run_until(Time::ZERO + PAUSE);
     }
     // Ways out come after the ways in among the ports, but for those that are both.
     let place = |name: &str| {
@@ -242,7 +242,7 @@ pub(super) fn learn(
         learning.learning_fps,
     )?;
     // The table's own age begins anew with each simulation, so nothing is known before.
-    let end = span(count, learning.learning_fps);
+    let end = Time::ZERO + span(count, learning.learning_fps);
     let interrupted = &bed.configuration.interrupted;
     run(&mut simulation, end, interrupted)?;
     for port in &out {
@@ -262,8 +262,8 @@ pub(super) fn learn(
 }
 
 /// How long so many frames and a pause take.
-fn span(count: u64, fps: f64) -> Time {
-    Time::from_secs_f64(count as f64 / fps) + PAUSE
+fn span(count: u64, fps: f64) -> Span {
+    Span::from_secs_f64(count as f64 / fps) + PAUSE
 }
 
 /// Frames from now on.

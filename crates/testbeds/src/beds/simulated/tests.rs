@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use trammel_bench::frames::Sizes;
 use trammel_bench::testbed::{Modifier, Protocol, Tags};
+use trammel_core::{Span, Time};
 use trammel_workbench::bench::Bench as Workbench;
 use trammel_workbench::machines;
 use trammel_workbench::samples;
@@ -27,13 +28,13 @@ fn traffic() -> Traffic {
 }
 
 fn load(fps: f64, frames: f64) -> Load {
-    Load::new(fps, Time::from_secs_f64(frames / fps)).unwrap()
+    Load::new(fps, Span::from_secs_f64(frames / fps)).unwrap()
 }
 
 /// What a test sees of a plan whose loads are cut into stretches of so many frames; of one that is not cut at all.
 fn seen(device: &Device, plan: &Plan, stretch: Option<u64>) -> Observation {
     let (seen, ended) = run(device, plan, stretch);
-    observation((&traffic(), Time::ZERO), plan, seen, &ended)
+    observation((&traffic(), Span::ZERO), plan, seen, &ended)
 }
 
 fn run(device: &Device, plan: &Plan, stretch: Option<u64>) -> (Seen, Ended) {
@@ -111,12 +112,12 @@ proptest! {
         let line = bed.line_fps(&traffic);
         let loads: Vec<Load> = shares.iter().map(|share| load(share * line, 40_000.0)).collect();
         let plan = Plan {
-            tags: Some(Tags { from: loads[0].duration() / 2, frames: 20 }),
+            tags: Some(Tags { from: Time::ZERO + loads[0].duration() / 2, frames: 20 }),
             ..Plan::of(&augmented(&traffic, &loads))
         };
         let of = |stretch| {
             let (seen, ended) = run(&device, &plan, stretch);
-            observation((&traffic, Time::ZERO), &plan, seen, &ended)
+            observation((&traffic, Span::ZERO), &plan, seen, &ended)
         };
         let (whole, cut) = (of(None), of(Some(4096)));
         prop_assert_eq!(whole.outcome.offered, cut.outcome.offered);
@@ -153,7 +154,7 @@ fn a_line_that_is_as_fast_as_what_comes_is_not_simulated_to_the_end() {
     for (text, sizes, networks) in [(PATH, "512", 1), (PATH, "imix", 1), (PATH, "128", 256)] {
         let (bed, traffic) = case((text, sizes, 1, networks, None));
         let device = bed.load(&traffic).unwrap();
-        let minutes = Load::new(bed.line_fps(&traffic), Time::from_secs(600)).unwrap();
+        let minutes = Load::new(bed.line_fps(&traffic), Span::from_secs(600)).unwrap();
         let (_, ended) = run(&device, &Plan::of(&[minutes]), Some(4096));
         let offered = minutes.frames().round() as u64;
         assert_eq!((ended.offered, ended.lost), (offered, 0), "{sizes}");
@@ -207,7 +208,7 @@ fn a_trial_in_virtual_time_ends_when_the_user_interrupts() {
     // Elements that wait for times are simulated frame by frame, without end here.
     let text = "FromDevice(a) -> Queue -> DelayUnqueue(10us) -> Queue -> ToDevice(b);";
     let mut bed = bed(text);
-    let forever = Plan::of(&[Load::new(1e6, Time::from_secs(1_000_000)).unwrap()]);
+    let forever = Plan::of(&[Load::new(1e6, Span::from_secs(1_000_000)).unwrap()]);
     bed.configuration.interrupted.store(true, Ordering::SeqCst);
     let why = bed.offer(&traffic(), &forever).unwrap_err();
     assert_eq!(why.to_string(), "interrupted");
@@ -217,13 +218,13 @@ fn a_trial_in_virtual_time_ends_when_the_user_interrupts() {
 fn most_of_a_long_trial_is_left_out_and_all_of_it_counted() {
     let bed = bed("FromDevice(a) -> Queue -> ToDevice(b);");
     let device = bed.load(&traffic()).unwrap();
-    let hour = Plan::of(&[Load::new(5e6, Time::from_secs(3600)).unwrap()]);
+    let hour = Plan::of(&[Load::new(5e6, Span::from_secs(3600)).unwrap()]);
     let (seen, ended) = run(&device, &hour, Some(4096));
     assert_eq!((ended.offered, ended.lost), (18_000_000_000, 0));
     assert!(ended.report.balance.offered < 200_000);
-    let observed = observation((&traffic(), Time::ZERO), &hour, seen, &ended);
+    let observed = observation((&traffic(), Span::ZERO), &hour, seen, &ended);
     assert_eq!(observed.outcome.forwarded, 18_000_000_000);
-    assert_eq!(observed.outcome.effective, Time::from_secs(3600));
+    assert_eq!(observed.outcome.effective, Span::from_secs(3600));
 }
 
 #[test]
@@ -307,9 +308,9 @@ fn losses_in_a_queue_have_their_time() {
     let observed = bed.offer(&traffic(), &Plan::of(&[high, low])).unwrap();
     assert!(observed.outcome.lost() > 0);
     let last = observed.last_lost.unwrap();
-    let over = high.duration();
+    let over = Time::ZERO + high.duration();
     assert!(
-        last <= over + Time::from_us(300) && last + Time::from_us(300) > over,
+        last <= over + Span::from_us(300) && last + Span::from_us(300) > over,
         "{last} {over}"
     );
 }
@@ -336,7 +337,7 @@ fn a_switch_takes_flows_between_its_ports_and_learns() {
         addresses: 500,
         learning_fps: 1e5,
         test_fps: 1e5,
-        age: Time::from_secs(300),
+        age: Span::from_secs(300),
     };
     let learned = switch.learn(&traffic, &learning).unwrap();
     assert!(learned.is_all(), "{learned:?}");
@@ -357,7 +358,7 @@ fn an_interrupted_bed_loads_no_device_to_say_how_long_trials_take() {
     let bed = bed("FromDevice(a) -> Queue -> ToDevice(b);");
     bed.configuration.interrupted.store(true, Ordering::SeqCst);
     let plan = Plan::of(&[load(1e5, 1e4)]);
-    assert_eq!(bed.takes(&traffic(), &plan), Some(Time::ZERO));
+    assert_eq!(bed.takes(&traffic(), &plan), Some(Span::ZERO));
     let why = bed.pace(&traffic()).unwrap_err();
     assert_eq!(why.to_string(), INTERRUPTED);
 }

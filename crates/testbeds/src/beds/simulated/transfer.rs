@@ -9,7 +9,7 @@ use crate::transfer::simulated::{self, ACK_BYTES, Between, SEGMENT_BYTES};
 use trammel_bench::testbed::Unable;
 use trammel_bench::transfer::{File, Transferred};
 use trammel_bench::trial::Failure;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_router::engine::core_clock::Cost;
 use trammel_router::simulate::port::Notice;
 use trammel_workbench::arrivals::Pattern;
@@ -96,7 +96,7 @@ fn router(bed: &Simulated, bench: &Workbench, bytes: u32) -> Result<SimulatedRou
     // A core that looks for frames all the time is simulated look by look. This one is woken, at once and for nothing, which
     // differs by less than a look.
     for port in &mut router.ports {
-        port.notice = Notice::Interrupt(Time::ZERO);
+        port.notice = Notice::Interrupt(Span::ZERO);
     }
     Ok(router)
 }

@@ -6,6 +6,7 @@ use super::error::Error;
 use super::reader::Reader;
 use crate::itg::command::{Application, Metadata, Unit, Values};
 use crate::stream::{Late, Meter};
+use trammel_core::Time;
 
 /// Where a flag may stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,7 +81,7 @@ pub(super) static FLAGS: &[Flag] = &[
     row(Part::Flow, "-k", "kilobytes, not negative", "-k 100", |r| {
         r.command.limits.bytes = Some((r.number(0.0, 1e15)? * KILOBYTE as f64).ceil() as u64); Ok(())
     }),
-    row(Part::Flow, "-d", MILLISECONDS, "-d 500", |r| { r.command.start = r.milliseconds()?; Ok(()) }),
+    row(Part::Flow, "-d", MILLISECONDS, "-d 500", |r| { r.command.start = Time::ZERO + r.milliseconds()?; Ok(()) }),
     row(Part::Flow, "-b", "a byte, 0 to 255 or 0x0 to 0xff", "-b 0x2e", |r| { r.command.ds = Some(r.byte()?); Ok(()) }),
     row(Part::Flow, "-f", "a byte, 0 to 255 or 0x0 to 0xff", "-f 64", |r| { r.command.ttl = Some(r.byte()?); Ok(()) }),
     row(Part::Flow, "-a", ADDRESS, "-a 10.0.0.2", |r| { r.command.destination = r.host()?; Ok(()) }),

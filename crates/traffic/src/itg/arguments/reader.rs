@@ -6,7 +6,7 @@ use super::flags::{FLAGS, Flag, Part};
 use crate::itg::command::{Command, Logs, Metadata, Serve};
 use crate::record::Protocol;
 use crate::stream::Meter;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 /// The words of a line, how far it is read, and what was understood.
 pub(super) struct Reader<'a> {
@@ -17,7 +17,7 @@ pub(super) struct Reader<'a> {
     pub(super) command: Command,
     pub(super) logs: Logs,
     pub(super) serve: Serve,
-    pub(super) duration: Option<Time>,
+    pub(super) duration: Option<Span>,
     pub(super) gap_flag: Option<&'static str>,
     pub(super) size_flag: Option<&'static str>,
 }

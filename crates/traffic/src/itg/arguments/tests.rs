@@ -8,7 +8,7 @@ use crate::record::Protocol;
 use crate::stream::Limits;
 use proptest::prelude::*;
 use std::net::IpAddr;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 fn flow(line: &str) -> Command {
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -59,7 +59,7 @@ fn a_flow_of_the_manual_is_understood() {
         gap: drawn(Law::Constant, &[100.0], Unit::PerSecond),
         size: drawn(Law::Constant, &[500.0], Unit::Bytes),
         limits: Limits {
-            duration: Some(Time::from_ms(20_000)),
+            duration: Some(Span::from_ms(20_000)),
             ..Limits::default()
         },
         logs: Logs {
@@ -158,7 +158,7 @@ fn limits_take_the_place_of_the_default_duration() {
             ..Limits::default()
         }
     );
-    assert_eq!(flow("-a ::1").limits.duration, Some(Time::from_ms(10_000)));
+    assert_eq!(flow("-a ::1").limits.duration, Some(Span::from_ms(10_000)));
 }
 
 #[test]

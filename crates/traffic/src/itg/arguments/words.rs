@@ -8,7 +8,7 @@ use crate::itg::command::{Host, LogServer};
 use crate::itg::log_protocol;
 use crate::record::Protocol;
 use std::net::IpAddr;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 
 static PROTOCOLS: [(&str, Protocol); 5] = [
     ("UDP", Protocol::Udp),
@@ -110,8 +110,8 @@ impl<'a> Reader<'a> {
     }
 
     /// As long as [`Time`] can hold.
-    pub(super) fn milliseconds(&mut self) -> Result<Time, Error> {
-        Ok(Time::from_secs_f64(self.number(0.0, 1e10)? / 1e3))
+    pub(super) fn milliseconds(&mut self) -> Result<Span, Error> {
+        Ok(Span::from_secs_f64(self.number(0.0, 1e10)? / 1e3))
     }
 
     pub(super) fn host(&mut self) -> Result<Host, Error> {

@@ -2,7 +2,7 @@
 //!
 //! A fuzzer seldom finds a right checksum: the input is read as it is, and with the checksums of its blocks made right.
 
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_traffic::decode::{Options, decode};
 use trammel_traffic::log::block::HEAD_BYTES;
 use trammel_traffic::log::crc::crc32c;
@@ -62,7 +62,7 @@ fn check(file: &[u8]) {
 
     let options = Options {
         // All limits are met soon.
-        interval: Time::from_ns(u64::from(file.first().copied().unwrap_or(0))),
+        interval: Span::from_ns(u64::from(file.first().copied().unwrap_or(0))),
         window: file.len() % 64,
         most_flows: 8,
         most_intervals: 100,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use trammel_core::time::Time;
+use trammel_core::time::Span;
 use trammel_driver::guard::{Proof, is_guarded, key};
 use trammel_ground::Lacks;
 use trammel_ground::{DONE, INTERRUPTED, LACKS, USAGE, print, say};
@@ -49,7 +49,7 @@ pub(super) struct DaemonArgs {
     most_flows: usize,
     /// Longest duration of an order's flows
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = crate::cli::durations::parse, requires = "daemon")]
-    most_time: Time,
+    most_time: Span,
 }
 
 impl DaemonArgs {
@@ -128,7 +128,7 @@ pub(super) fn wait(args: &super::Args) -> anyhow::Result<ExitCode> {
 /// How orders are done.
 struct Works {
     receivers_key: Option<Key>,
-    most_time: Time,
+    most_time: Span,
     wait: Wait,
     is_real_time: bool,
 }
@@ -139,8 +139,8 @@ impl Worker for Works {
     fn understand(&self, words: &str, place: usize) -> Result<Planned, String> {
         let flow = flows::planned(words, None, place)?;
         let (limits, most) = (&flow.stream.limits, self.most_time);
-        let end = flow.stream.start + limits.duration.unwrap_or(Time::ZERO);
-        if end > most {
+        let end = flow.stream.start + limits.duration.unwrap_or(Span::ZERO);
+        if end.since_start() > most {
             return Err(format!(
                 "it would last {} s; this sender allows {} s at most",
                 end.as_secs_f64(),
