@@ -12,7 +12,7 @@ use trammel_core::entry::Param;
 use trammel_stats::table::{Cell, CellType, Table};
 
 /// How fast addresses are asked for.
-pub const TEST_FPS: Param = Param::int(
+pub(crate) const TEST_FPS: Param = Param::int(
     "test_fps",
     1,
     100_000_000,
@@ -24,7 +24,8 @@ pub const TEST_FPS: Param = Param::int(
 /// The age of an address.
 //= rfc2889 §5.7.3
 //# The aging time of the DUT/SUT MUST be known.
-pub const AGE: Param = Param::time("age", "300 s", "how long the device keeps a silent address");
+pub(crate) const AGE: Param =
+    Param::time("age", "300 s", "how long the device keeps a silent address");
 
 /// The columns of both tests.
 //= rfc2889 §5.7.5

@@ -115,7 +115,7 @@ pub fn caused(
 
 /// The table of a test whose rows are the resets of a testbed, at the throughput under the smallest
 /// frames: the cells that `row` gives for a kind and the throughput.
-pub fn tabulate(
+pub(crate) fn tabulate(
     bench: &mut Bench<'_>,
     entry: &Entry,
     mut row: impl FnMut(&mut Bench<'_>, &Traffic, &str, f64) -> Result<Vec<Cell>, Error>,

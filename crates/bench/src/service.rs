@@ -20,7 +20,7 @@ use trammel_core::time::Span;
 use trammel_stats::table::{Cell, CellType};
 
 /// The committed information rate.
-pub const CIR: Param = Param {
+pub(crate) const CIR: Param = Param {
     name: "cir",
     kind: Kind::Rate,
     default: "100 Mbit/s",
@@ -29,7 +29,7 @@ pub const CIR: Param = Param {
 };
 
 /// The excess information rate.
-pub const EIR: Param = Param {
+pub(crate) const EIR: Param = Param {
     name: "eir",
     kind: Kind::Rate,
     default: "0 bit/s",
@@ -38,13 +38,14 @@ pub const EIR: Param = Param {
 };
 
 /// The most frames that may be lost.
-pub const FLR: Param = Param::float("flr", 0.0, 1.0, "0.0001", "", "accepted frame loss ratio");
+pub(crate) const FLR: Param =
+    Param::float("flr", 0.0, 1.0, "0.0001", "", "accepted frame loss ratio");
 
 /// The longest delay.
-pub const FTD: Param = Param::time("ftd", "10 ms", "accepted mean frame transfer delay");
+pub(crate) const FTD: Param = Param::time("ftd", "10 ms", "accepted mean frame transfer delay");
 
 /// The largest variation.
-pub const FDV: Param = Param::time("fdv", "3 ms", "accepted frame delay variation");
+pub(crate) const FDV: Param = Param::time("fdv", "3 ms", "accepted frame delay variation");
 
 /// The columns of what was measured, and the verdict.
 pub const COLUMNS: [(&str, CellType); 7] = [
@@ -97,7 +98,7 @@ impl Service {
     /// The rate beyond what the service allows, which a policer must hold down: a quarter of the
     /// excess rate above both, or of the committed one where the excess is less than a fifth of
     /// that.
-    pub fn overshoot_bps(&self) -> f64 {
+    pub(crate) fn overshoot_bps(&self) -> f64 {
         let more = if self.eir_bps < 0.2 * self.cir_bps {
             self.cir_bps
         } else {
@@ -127,7 +128,7 @@ impl Service {
 
     /// What keeps `measured` from being as promised at a rate beyond the committed one: it gets
     /// that at the least, and no more than is allowed.
-    pub fn faults_beyond(&self, measured: &Measured) -> Vec<Fault> {
+    pub(crate) fn faults_beyond(&self, measured: &Measured) -> Vec<Fault> {
         let most = (self.cir_bps + self.eir_bps) * (1.0 + POLICED);
         let is_low = measured.ir_bps < self.least(self.cir_bps);
         let is_high = measured.ir_bps > most;

@@ -75,7 +75,7 @@ impl Outcome {
     }
 
     /// Whether frames were lost, and no more than the tester may be to blame for.
-    pub fn is_in_doubt(&self) -> bool {
+    pub(crate) fn is_in_doubt(&self) -> bool {
         (1..=self.bunched).contains(&self.lost())
     }
 
@@ -90,7 +90,7 @@ impl Outcome {
     }
 
     /// Frames that came out a second, over the time that the sending took; 0 where that is none.
-    pub fn forwarding_rate(&self) -> f64 {
+    pub(crate) fn forwarding_rate(&self) -> f64 {
         rate(self.forwarded, self.effective)
     }
 

@@ -187,7 +187,7 @@ impl<'a> Tester<'a> {
     }
 
     /// All trials that were made, in their order.
-    pub fn into_trials(self) -> Vec<Tried> {
+    pub(crate) fn into_trials(self) -> Vec<Tried> {
         self.trials
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use trammel_core::label::Label;
 
 /// How the numbers of a machine may be known. Reports name it wherever a number depends on it.
-pub const ORIGINS: [Label; 4] = [
+pub(crate) const ORIGINS: [Label; 4] = [
     Label::Published,
     Label::Fitted,
     Label::DataSheet,
@@ -115,7 +115,7 @@ impl Factor {
     pub const LEAST_FRAME: f64 = 64.0;
 
     /// Cycles of an operation that takes `cycles` for any frame, and `least` for frames of [`Factor::LEAST_FRAME`] bytes.
-    pub fn of_longer(&self, cycles: Expr, least: f64) -> Expr {
+    pub(crate) fn of_longer(&self, cycles: Expr, least: f64) -> Expr {
         cycles * self.grown + least * (self.ratio - self.grown)
     }
 
@@ -213,7 +213,7 @@ impl Machine {
     }
 
     /// How often the lines that an operation touches are fetched; 1 unless the machine says otherwise.
-    pub fn accesses_of(&self, entry: &Entry) -> f64 {
+    pub(crate) fn accesses_of(&self, entry: &Entry) -> f64 {
         let known = self.constants.get(entry.about.name);
         known
             .and_then(|known| known.get(ACCESSES))

@@ -104,7 +104,7 @@ pub fn hits(populations: &[Population], caches: &[f64]) -> Vec<Vec<f64>> {
 
 /// The same where `others` use the caches from the index `shared` on as well; they ask as often as they do while one
 /// packet of `populations` passes.
-pub fn hits_beside(
+pub(crate) fn hits_beside(
     populations: &[Population],
     others: &[Population],
     shared: usize,

@@ -224,7 +224,7 @@ fn escape(text: &str) -> String {
 }
 
 /// The same numbers in Prometheus' text format.
-pub fn prometheus(ctx: &Ctx) -> String {
+pub(crate) fn prometheus(ctx: &Ctx) -> String {
     let mut families = Families::default();
     let label = |element: usize| {
         let (name, class) = (escape(ctx.name(element)), escape(ctx.class(element)));

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static LOST: AtomicBool = AtomicBool::new(false);
 
 /// Whether a write to a file has failed.
-pub fn any_lost() -> bool {
+pub(crate) fn any_lost() -> bool {
     LOST.load(Ordering::Relaxed)
 }
 

@@ -151,7 +151,7 @@ impl Code {
     }
 
     /// `*(u64 *)(to + offset) += from`, atomically
-    pub fn add_to_memory(self, to: u8, offset: i16, from: u8) -> Code {
+    pub(crate) fn add_to_memory(self, to: u8, offset: i16, from: u8) -> Code {
         self.add(0xdb, to, from, offset, 0)
     }
 
@@ -196,17 +196,17 @@ impl Code {
     }
 
     /// `to <<= bits`
-    pub fn shift_left(self, to: u8, bits: i32) -> Code {
+    pub(crate) fn shift_left(self, to: u8, bits: i32) -> Code {
         self.add(0x67, to, 0, 0, bits)
     }
 
     /// `to >>= bits`, zeroes from the left
-    pub fn shift_right(self, to: u8, bits: i32) -> Code {
+    pub(crate) fn shift_right(self, to: u8, bits: i32) -> Code {
         self.add(0x77, to, 0, 0, bits)
     }
 
     /// The lowest `bits` (16, 32, 64) of `to` in the network's order, and zeroes above them.
-    pub fn big_endian(self, to: u8, bits: i32) -> Code {
+    pub(crate) fn big_endian(self, to: u8, bits: i32) -> Code {
         self.add(0xdc, to, 0, 0, bits)
     }
 
@@ -403,7 +403,7 @@ impl Program {
 
     /// Runs the program on `repeat` copies of `frame` as if they came, in batches of `batch`, and does with
     /// them what it says. The kernel uses the frames' memory again without writing `frame` into it anew.
-    pub fn run_live(&self, frame: &[u8], repeat: u32, batch: u32) -> io::Result<()> {
+    pub(crate) fn run_live(&self, frame: &[u8], repeat: u32, batch: u32) -> io::Result<()> {
         let context = Context {
             data_end: frame.len() as u32,
             ..Context::default()

@@ -94,7 +94,7 @@ impl Socket {
     }
 
     /// Makes an interface a port of a bridge.
-    pub fn set_bridge(&mut self, name: &str, bridge: &str) -> io::Result<()> {
+    pub(crate) fn set_bridge(&mut self, name: &str, bridge: &str) -> io::Result<()> {
         let index = self.link(bridge)?.index;
         self.change(name, IFLA_MASTER, &index.to_ne_bytes())
     }

@@ -89,7 +89,7 @@ pub struct Received<'a> {
 
 impl Received<'_> {
     /// Whether nobody asked for it: it tells of a change.
-    pub fn is_notice(&self) -> bool {
+    pub(crate) fn is_notice(&self) -> bool {
         self.sequence == 0
     }
 }
@@ -128,13 +128,13 @@ pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 }
 
 /// The 32-bit number at `at`.
-pub fn number_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn number_at(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at..at + 4)?;
     Some(u32::from_ne_bytes(bytes.try_into().ok()?))
 }
 
 /// The 16-bit number at `at`.
-pub fn half_at(bytes: &[u8], at: usize) -> Option<u16> {
+pub(crate) fn half_at(bytes: &[u8], at: usize) -> Option<u16> {
     let bytes = bytes.get(at..at + 2)?;
     Some(u16::from_ne_bytes(bytes.try_into().ok()?))
 }
@@ -183,7 +183,7 @@ impl Socket {
     }
 
     /// Sets how many bytes of notices the kernel keeps for us before it loses some.
-    pub fn set_buffer(&self, bytes: libc::c_int) -> io::Result<()> {
+    pub(crate) fn set_buffer(&self, bytes: libc::c_int) -> io::Result<()> {
         sys::set_option(&self.fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &bytes)
             .or_else(|_| sys::set_option(&self.fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &bytes))
     }

@@ -324,7 +324,7 @@ fn mount(source: &str, path: PathBuf) -> Result<NamedFile> {
 }
 
 /// Removes the files of namespaces of this harness whose process is gone; says how many.
-pub fn remove_stale() -> usize {
+pub(crate) fn remove_stale() -> usize {
     let Ok(entries) = fs::read_dir(FOLDER) else {
         return 0;
     };

@@ -126,7 +126,7 @@ impl Offload {
 
     /// Whether it is a super-packet.
     #[inline]
-    pub fn is_super_packet(self) -> bool {
+    pub(crate) fn is_super_packet(self) -> bool {
         self.kind != GSO_NONE
     }
 

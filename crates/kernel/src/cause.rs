@@ -89,7 +89,7 @@ impl Cause {
     }
 
     /// Why the system did not start a guest's kernel.
-    pub fn of_start(why: &io::Error) -> Cause {
+    pub(crate) fn of_start(why: &io::Error) -> Cause {
         match why.kind() {
             io::ErrorKind::OutOfMemory | io::ErrorKind::StorageFull => Cause::NoMemory,
             _ => Cause::NotStarted,

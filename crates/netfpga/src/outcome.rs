@@ -43,7 +43,7 @@ impl Fate {
     }
 
     /// Whether the frame was lost.
-    pub fn is_loss(self) -> bool {
+    pub(crate) fn is_loss(self) -> bool {
         !matches!(self, Fate::Forwarded | Fate::Delivered)
     }
 }

@@ -232,7 +232,7 @@ impl Params {
 }
 
 /// Preamble and start-of-frame delimiter (IEEE 802.3 §3.1).
-pub const PREAMBLE_BYTES: u64 = 8;
+pub(crate) const PREAMBLE_BYTES: u64 = 8;
 /// The least gap between frames (IEEE 802.3 §4.4.2).
 pub const GAP_BYTES: u64 = 12;
 /// The frame check sequence; frame sizes include it.

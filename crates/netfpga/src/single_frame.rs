@@ -17,7 +17,7 @@ use crate::stream::Stream;
 use trammel_core::time::{Span, Time};
 
 /// Cycles of the formula that do not depend on the frame; fitted.
-pub const FIXED_CYCLES: u64 = 70;
+pub(crate) const FIXED_CYCLES: u64 = 70;
 
 /// First bit in to first bit out of a lone frame of `frame_bytes`, by the formula; *predicted*.
 pub fn formula(params: &Params, frame_bytes: u64) -> Span {

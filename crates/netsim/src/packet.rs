@@ -70,13 +70,13 @@ impl Packet {
 
     /// Whether congestion may be signalled by a mark.
     #[inline]
-    pub fn is_ecn_capable(&self) -> bool {
+    pub(crate) fn is_ecn_capable(&self) -> bool {
         self.segment.ecn != Ecn::NotEct
     }
 
     /// A hash of the flow, for fair queueing.
     #[inline]
-    pub fn flow_hash(&self) -> u32 {
+    pub(crate) fn flow_hash(&self) -> u32 {
         let kind = u32::from(self.course == Course::Datagram);
         (self.flow * 2 + kind).wrapping_mul(0x9e37_79b9)
     }

@@ -48,7 +48,7 @@ pub struct Paper {
 
 impl Paper {
     /// Who printed the table called `name`, where it is not the paper itself.
-    pub fn source_of(&self, name: &str) -> Option<&str> {
+    pub(crate) fn source_of(&self, name: &str) -> Option<&str> {
         let table = self.spec.tables.iter().find(|table| table.name == name)?;
         Some(table.source.as_str()).filter(|source| !source.is_empty())
     }

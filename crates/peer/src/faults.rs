@@ -112,7 +112,7 @@ impl Faults {
     }
 
     /// When a frame that is held back goes on; [`Time::MAX`] for never.
-    pub fn next_release(&self) -> Time {
+    pub(crate) fn next_release(&self) -> Time {
         self.held.front().map_or(Time::MAX, |(at, _)| *at)
     }
 

@@ -58,7 +58,7 @@ impl Neighbours {
     }
 
     /// Takes in a packet of ARP.
-    pub fn on_packet(&mut self, packet: &[u8]) {
+    pub(crate) fn on_packet(&mut self, packet: &[u8]) {
         let Some(arp) = Arp::read(packet).filter(|arp| arp.is_ethernet_ipv4()) else {
             return;
         };

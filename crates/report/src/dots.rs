@@ -243,7 +243,7 @@ impl DotPlot {
     }
 
     /// The plot as an SVG file. The same plot gives the same bytes.
-    pub fn to_svg(&self) -> String {
+    pub(crate) fn to_svg(&self) -> String {
         const ROW: f64 = 20.0;
         const TEXT: f64 = 11.0;
         const TRACK: f64 = 420.0;

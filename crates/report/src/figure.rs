@@ -201,7 +201,7 @@ impl Figure {
     }
 
     /// The plot as an SVG file, title and legend included. The same figure gives the same bytes.
-    pub fn to_svg(&self) -> String {
+    pub(crate) fn to_svg(&self) -> String {
         svg::render(self, svg::POINTS, true)
     }
 

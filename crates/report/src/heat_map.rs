@@ -84,7 +84,7 @@ impl HeatMap {
     }
 
     /// The map as an SVG file. The same map gives the same bytes.
-    pub fn to_svg(&self) -> String {
+    pub(crate) fn to_svg(&self) -> String {
         const CELL: (f64, f64) = (40.0, 24.0);
         const TEXT: f64 = 11.0;
         let widest = |names: &[String]| {

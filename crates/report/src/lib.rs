@@ -180,7 +180,7 @@ impl Report {
     }
 
     /// The page in a folder that holds `files`: it links to its tables among them.
-    pub fn to_html_beside(&self, files: &BTreeSet<String>) -> String {
+    pub(crate) fn to_html_beside(&self, files: &BTreeSet<String>) -> String {
         html::render(self, files)
     }
 

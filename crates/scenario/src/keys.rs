@@ -18,11 +18,11 @@ pub const SUBJECTS: &[&str] = &[
     Subject::Traffic.name(),
 ];
 /// The name of the package's kernel among `measure.source` and `measure.kernels`.
-pub const PACKAGED: &str = "packaged";
+pub(crate) const PACKAGED: &str = "packaged";
 /// The words of `engines`.
 pub const ENGINES: &[&str] = &["predict", "simulate", "measure"];
 /// The words of `answer`.
-pub const GOALS: &[&str] = &[
+pub(crate) const GOALS: &[&str] = &[
     "share",
     "rank",
     "goodput",
@@ -33,11 +33,11 @@ pub const GOALS: &[&str] = &[
     "agreement",
 ];
 /// The words of `stack`.
-pub const STACKS: &[&str] = &["linux-6", "linux-2.6", "rfc"];
+pub(crate) const STACKS: &[&str] = &["linux-6", "linux-2.6", "rfc"];
 /// Memory of sockets that nobody set.
-pub const BUFFERS: &[&str] = &["unlimited", "linux"];
+pub(crate) const BUFFERS: &[&str] = &["unlimited", "linux"];
 /// The words of `wifi.standard`.
-pub const WIFI_STANDARDS: &[&str] = &["802.11g"];
+pub(crate) const WIFI_STANDARDS: &[&str] = &["802.11g"];
 /// The words of `loss.direction`.
 pub const DIRECTIONS: &[&str] = &["data", "ack", "both"];
 /// The words of `topology.preset`.
@@ -202,7 +202,7 @@ pub static JITTER: Section = Section {
 
 /// `reorder` of a path or link.
 #[rustfmt::skip] // One row a key reads as the table it is.
-pub static REORDER: Section = Section {
+pub(crate) static REORDER: Section = Section {
     name: "reorder",
     help: "packets held back so that later ones overtake them",
     extra: None,

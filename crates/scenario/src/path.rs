@@ -77,12 +77,6 @@ impl Line {
         }
     }
 
-    /// Packets that `rtt` times the rate holds: rate × rtt / 8 / MTU, rounded down, at least one.
-    pub fn bdp_packets(&self, rtt: Span) -> f64 {
-        let bits = self.rate.as_bps() as f64 * rtt.as_secs_f64();
-        (bits / 8.0 / f64::from(self.mtu)).floor().max(1.0)
-    }
-
     /// The limit of the queue in packets, for a path whose unloaded round trip is `rtt`.
     pub fn queue_packets(&self, rtt: Span) -> u32 {
         match self.queue.limit {
@@ -300,7 +294,7 @@ pub struct Wifi {
 
 impl Wifi {
     /// The fastest mode of 802.11g (IEEE 802.11-2020, clause 18).
-    pub const FASTEST: Rate = Rate::from_bps(54_000_000);
+    pub(crate) const FASTEST: Rate = Rate::from_bps(54_000_000);
 }
 
 #[cfg(test)]

@@ -126,7 +126,7 @@ impl Graph {
 
     /// `hops` bottlenecks in a row, each as `path` says with its share of the round trip. `long-source`
     /// and `long-sink` are at the ends; `source-N` and `sink-N` before and behind bottleneck N.
-    pub fn parking_lot(path: &Path, hops: usize) -> Graph {
+    pub(crate) fn parking_lot(path: &Path, hops: usize) -> Graph {
         let mut graph = Graph::default();
         // The round trip of the long flow holds its access links' four crossings too.
         let access = path.access.map_or(Span::ZERO, |access| access.delay * 4);

@@ -15,7 +15,7 @@ use std::fmt;
 
 /// Significant digits that a number keeps: more than any measurement has, fewer than the last bits in
 /// which two platforms' mathematical libraries may differ.
-pub const SIGNIFICANT_DIGITS: usize = 9;
+pub(crate) const SIGNIFICANT_DIGITS: usize = 9;
 
 /// The unit suffixes of column names, and how to print each unit.
 const UNITS: &[(&str, &str)] = &[

@@ -147,7 +147,7 @@ fn wanted(reports: &[PairReport], subtract: Subtract) -> BTreeMap<Pair, Clock> {
 }
 
 /// The options with the times of day that `from` and `to` are.
-pub fn with_times(job: &Job) -> anyhow::Result<Options> {
+pub(crate) fn with_times(job: &Job) -> anyhow::Result<Options> {
     let mut options = job.options.clone();
     if job.from.is_none() && job.to.is_none() {
         return Ok(options);

@@ -8,7 +8,7 @@ use trammel_traffic::decode::{FlowReport, IntervalReport, Report, TotalReport};
 use trammel_traffic::record::Instants;
 
 /// Flows that have a curve of their own: as many as there are colours, less the one of all together.
-pub const MOST_DRAWN: usize = 7;
+pub(crate) const MOST_DRAWN: usize = 7;
 
 /// What is left free above the highest point.
 const ROOM: f64 = 1.05;
@@ -26,7 +26,7 @@ pub fn by_bytes(report: &Report, instants: Instants) -> Vec<&FlowReport> {
 }
 
 /// A flow's name: with its session where there are several.
-pub fn flow_name(report: &Report, flow: &FlowReport) -> String {
+pub(crate) fn flow_name(report: &Report, flow: &FlowReport) -> String {
     let [name, ..] = metrics::describe(report, flow);
     let number = match report.sessions.len() {
         0 | 1 => flow.number.to_string(),

@@ -53,7 +53,7 @@ pub fn read(path: &Path, give: Give<'_>, note: &mut dyn FnMut(String)) -> anyhow
 }
 
 /// Whether the file at `path` begins as a log of D-ITG's does.
-pub fn is_of_itg(path: &Path) -> bool {
+pub(crate) fn is_of_itg(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD as u64).read_to_end(&mut head));
     read.is_ok() && Form::of(&head).is_some()

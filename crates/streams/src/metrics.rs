@@ -125,7 +125,7 @@ fn kind(name: &str) -> CellType {
 }
 
 /// The columns of all metrics.
-pub fn metric_columns() -> impl Iterator<Item = (&'static str, CellType)> {
+pub(crate) fn metric_columns() -> impl Iterator<Item = (&'static str, CellType)> {
     METRICS.iter().map(|(name, ..)| (*name, kind(name)))
 }
 

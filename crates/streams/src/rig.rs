@@ -81,7 +81,7 @@ impl Rig {
     }
 
     /// Runs `action` where the sender is.
-    pub fn at_sender<T: Send>(&self, action: impl FnOnce() -> T + Send) -> T {
+    pub(crate) fn at_sender<T: Send>(&self, action: impl FnOnce() -> T + Send) -> T {
         match &self.ends {
             Some([sender, _]) => sender.run(action),
             None => action(),
@@ -89,7 +89,7 @@ impl Rig {
     }
 
     /// Runs `action` where the receiver is.
-    pub fn at_receiver<T: Send>(&self, action: impl FnOnce() -> T + Send) -> T {
+    pub(crate) fn at_receiver<T: Send>(&self, action: impl FnOnce() -> T + Send) -> T {
         match &self.ends {
             Some([_, receiver]) => receiver.run(action),
             None => action(),

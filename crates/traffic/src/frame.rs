@@ -12,7 +12,7 @@ use trammel_packet::headers::ipv6::Ipv6;
 use trammel_packet::headers::udp::Udp;
 
 /// The shortest frame, without its check sequence; a shorter one is padded with zeroes (IEEE 802.3).
-pub const LEAST_BYTES: usize = 60;
+pub(crate) const LEAST_BYTES: usize = 60;
 
 /// What the headers of a flow's frames say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,7 @@ pub fn goodput_mbps(flows: &Table) -> Option<f64> {
 }
 
 /// The rows of `flows` with their harm, given the goodput of each alone in Mbit/s.
-pub fn with_harm(flows: &Table, alone_mbps: &[Option<f64>]) -> Table {
+pub(crate) fn with_harm(flows: &Table, alone_mbps: &[Option<f64>]) -> Table {
     let mut harmed = table("flows", FLOWS);
     let at = harmed.column("harm").expect("`FLOWS` has it");
     for (row, alone) in flows.rows().zip(alone_mbps) {

@@ -29,7 +29,7 @@ pub struct Prediction {
 
 impl Prediction {
     /// A row a flow.
-    pub fn to_table(&self) -> Table {
+    pub(crate) fn to_table(&self) -> Table {
         let mut table = table("predictions", PREDICTIONS);
         for ((flow, variant), answer) in self.flows.iter().zip(&self.answer.flows) {
             let row = vec![

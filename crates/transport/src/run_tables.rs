@@ -5,7 +5,7 @@ use trammel_scenario::columns::{FLOWS, GROUPS, LINKS, STREAMS, WORKLOADS, table}
 use trammel_stats::table::Table;
 
 /// What the rows of `groups` are called.
-pub const ALL_FLOWS: &str = "all flows";
+pub(crate) const ALL_FLOWS: &str = "all flows";
 
 /// The rows of one run.
 #[derive(Clone, Debug, PartialEq)]

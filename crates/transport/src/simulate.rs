@@ -26,7 +26,7 @@ pub fn simulate(scenario: &Scenario, seed: u64, curves: bool) -> anyhow::Result<
 
 /// As [`simulate`]; what the scenario asks to be captured goes into the folder given with the point's name. It ends early, with an
 /// error, where `stop` says so.
-pub fn simulate_and_capture(
+pub(crate) fn simulate_and_capture(
     scenario: &Scenario,
     seed: u64,
     curves: bool,

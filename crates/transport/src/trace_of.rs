@@ -35,7 +35,7 @@ const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 
 impl EntityTrace {
     /// The samples as a table, one a row.
-    pub fn to_table(&self) -> Table {
+    pub(crate) fn to_table(&self) -> Table {
         match &self.samples {
             Samples::Flow(samples) => flow_table(samples),
             Samples::Completions(all) => completion_table(all),
@@ -86,7 +86,7 @@ impl EntityTrace {
     }
 
     /// The samples of `entity` from [`EntityTrace::to_numbers`]; nothing where they are no such thing.
-    pub fn from_numbers(entity: &str, rows: &[Vec<u64>]) -> Option<EntityTrace> {
+    pub(crate) fn from_numbers(entity: &str, rows: &[Vec<u64>]) -> Option<EntityTrace> {
         let width = rows.first().map_or(3, Vec::len);
         let samples = if width == 2 {
             let rows = rows.iter().map(|row| match row[..] {

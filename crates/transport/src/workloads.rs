@@ -21,7 +21,7 @@ const RANGES: [&str; 4] = [
     "from 1 MB",
 ];
 /// What the row of all sizes is called.
-pub const ALL_SIZES: &str = "all";
+pub(crate) const ALL_SIZES: &str = "all";
 
 /// The name of a row in a summary: `web`, or `web, below 10 kB`.
 pub(super) fn entity(workload: &str, flow_size: &str) -> String {

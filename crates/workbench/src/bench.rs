@@ -240,7 +240,7 @@ impl Bench {
     }
 
     /// Has packets come in from devices only; says whether there are any.
-    pub fn narrow_to_devices(&mut self) -> bool {
+    pub(crate) fn narrow_to_devices(&mut self) -> bool {
         for inlet in &mut self.inlets {
             inlet.is_silent |= !inlet.is_device;
         }

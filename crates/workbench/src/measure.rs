@@ -84,7 +84,7 @@ pub fn measure(bench: &Bench, traffic: &Traffic) -> Result<Measured, Refused> {
 }
 
 /// The same in so many runs of so many packets each, besides those that warm it.
-pub fn measure_for(
+pub(crate) fn measure_for(
     bench: &Bench,
     traffic: &Traffic,
     each: u64,
@@ -117,7 +117,7 @@ pub fn measure_for(
 }
 
 /// Ticks a packet of the least slice of one run.
-pub fn least_ticks(bench: &Bench, traffic: &Traffic, packets: u64) -> Result<f64, Refused> {
+pub(crate) fn least_ticks(bench: &Bench, traffic: &Traffic, packets: u64) -> Result<f64, Refused> {
     Ok(slices_of(bench, traffic, packets)?.0[0])
 }
 

@@ -277,7 +277,7 @@ impl Stream {
     }
 
     /// Frames that are there when the next is the `at`-th.
-    pub fn burst_at(&self, at: u64) -> usize {
+    pub(crate) fn burst_at(&self, at: u64) -> usize {
         if self.is_uneven {
             // The upper bits of a product with the golden ratio (Knuth 6.4) have no order that a processor foresees.
             let spread = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;

@@ -267,7 +267,11 @@ impl<'a> Bench<'a> {
 
     /// What is found of several goals at once under `traffic`, from the least load of the search
     /// for the throughput on.
-    pub fn search_goals(&mut self, traffic: &Traffic, goals: Vec<Goal>) -> Result<Output, Error> {
+    pub(crate) fn search_goals(
+        &mut self,
+        traffic: &Traffic,
+        goals: Vec<Goal>,
+    ) -> Result<Output, Error> {
         let line = self.line_fps(traffic);
         let most = self.most_fps(traffic);
         let search = MultipleLossRatio {
@@ -333,7 +337,7 @@ impl<'a> Bench<'a> {
 
     /// The table of a test that is made at the throughput, in frames a second: a row for each kind
     /// of traffic, whose own cells `row` gives. They are empty where there is no throughput.
-    pub fn at_throughput(
+    pub(crate) fn at_throughput(
         &mut self,
         entry: &Entry,
         mut row: impl FnMut(&mut Bench<'a>, &Traffic, f64) -> Result<Vec<Cell>, Error>,
@@ -354,7 +358,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The same, with another type of data stream than that of `traffic`.
-    pub fn push_stream(
+    pub(crate) fn push_stream(
         &mut self,
         table: &mut Table,
         traffic: &Traffic,

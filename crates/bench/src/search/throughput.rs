@@ -20,7 +20,7 @@ use trammel_core::time::Span;
 pub const SEARCHES: &[&str] = &["binary", "mlr", "incremental"];
 
 /// What a trial that fell short is taken for: the names of [`Mismatch`].
-pub const MISMATCHES: &[&str] = &["invalid", "loss"];
+pub(crate) const MISMATCHES: &[&str] = &["invalid", "loss"];
 
 /// By which search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -118,7 +118,7 @@ const OURS: &[&str] = &["ours: what Baldi and Sapio 2018, §4.3, finds to be mis
 
 impl Entry {
     /// The name under which machines list its constants.
-    pub fn constants_name(&self) -> &'static str {
+    pub(crate) fn constants_name(&self) -> &'static str {
         self.constants_of.unwrap_or(self.about.name)
     }
 

@@ -35,7 +35,7 @@ pub fn utilisation(arrivals: Arrivals, ring: u32) -> Option<f64> {
 }
 
 /// The smallest ring that takes bursts of `burst` packets at some utilisation.
-pub fn least_ring(burst: u32) -> u32 {
+pub(crate) fn least_ring(burst: u32) -> u32 {
     let (least, _) = BY_RATIO[BY_RATIO.len() - 1];
     (least * f64::from(burst)).ceil() as u32
 }

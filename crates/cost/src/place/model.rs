@@ -1,7 +1,7 @@
 //! What placement is asked: servers with their nodes, chains with their demands and costs.
 
 /// Bytes that Ethernet adds to each frame on the wire: preamble, start delimiter and the gap between frames.
-pub const WIRE_OVERHEAD_BYTES: f64 = 20.0;
+pub(crate) const WIRE_OVERHEAD_BYTES: f64 = 20.0;
 
 /// Bytes of a cache line.
 pub const LINE_BYTES: f64 = 64.0;
@@ -188,19 +188,19 @@ impl Work {
 
 impl Chain {
     /// Bits that a packet takes on a link, in each direction.
-    pub fn wire_bits(&self) -> f64 {
+    pub(crate) fn wire_bits(&self) -> f64 {
         8.0 * (f64::from(self.frame_bytes) + WIRE_OVERHEAD_BYTES)
     }
 
     /// Bits that a packet takes on the bus of a server of `kind`, in each direction.
-    pub fn bus_bits(&self, kind: &Kind) -> f64 {
+    pub(crate) fn bus_bits(&self, kind: &Kind) -> f64 {
         8.0 * (f64::from(self.frame_bytes) + kind.pcie_overhead_bytes)
     }
 
     /// Accesses to memory that a packet costs besides when it comes from another node: one for each line.
     ///
     /// Baldi and Sapio (2018), table 1: `I/O_mem` reads the frame from the remote socket's memory.
-    pub fn remote_accesses(&self) -> f64 {
+    pub(crate) fn remote_accesses(&self) -> f64 {
         (f64::from(self.frame_bytes) / LINE_BYTES).ceil()
     }
 }
@@ -233,7 +233,7 @@ impl Problem {
     }
 
     /// Whether chains `a` and `b` may not be on the same server: either says so.
-    pub fn are_apart(&self, a: usize, b: usize) -> bool {
+    pub(crate) fn are_apart(&self, a: usize, b: usize) -> bool {
         self.chains[a].apart.contains(&b) || self.chains[b].apart.contains(&a)
     }
 }
@@ -312,7 +312,7 @@ impl Resource {
 
 impl Node {
     /// How much the node has of each resource, in the order of [`Resource::ALL`].
-    pub fn capacities(&self) -> [f64; 6] {
+    pub(crate) fn capacities(&self) -> [f64; 6] {
         [
             f64::from(self.cores),
             self.dram_per_s,

@@ -20,7 +20,7 @@ use std::io;
 
 const RIGHT: &str = "CAP_BPF in the initial user namespace";
 /// Bytes that are written behind a template: number, time and checksum.
-pub const MARK_BYTES: usize = 12;
+pub(crate) const MARK_BYTES: usize = 12;
 /// Bits behind the point of times in the schedule: at ten million frames a second for an hour they are wrong by 0.3 ms at most.
 const FRACTION: i32 = 16;
 /// Frames that the program is given a call, at most: one to two seconds.

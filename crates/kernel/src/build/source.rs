@@ -318,7 +318,7 @@ mod tests {
         write(&from, "net/ipv4/tcp.c", "another");
         let before = Source::Tree(from.clone())
             .identity()
-            .expect("the device has one");
+            .expect("the source tree has an identity");
         copy(&from, &tree).expect("it is copied");
         let read = |name: &str| fs::read_to_string(tree.join(name)).expect("the file exists");
         assert_eq!(
@@ -329,12 +329,14 @@ mod tests {
         assert_eq!(
             Source::Tree(from.clone())
                 .identity()
-                .expect("the device has one"),
+                .expect("the source tree has an identity"),
             before
         );
         write(&from, "net/ipv4/tcp.c", "a third one");
         assert_ne!(
-            Source::Tree(from).identity().expect("the device has one"),
+            Source::Tree(from)
+                .identity()
+                .expect("the source tree has an identity"),
             before
         );
     }

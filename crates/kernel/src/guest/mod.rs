@@ -25,7 +25,7 @@ pub const FILES: &str = "files";
 /// Where a guest finds its job.
 pub const JOB: &str = "/job";
 /// Where it finds modules of the kernel to load.
-pub const MODULES: &str = "/modules";
+pub(crate) const MODULES: &str = "/modules";
 /// Where it leaves its answer.
 const ANSWER: &str = "/dev/ttyS0";
 /// Flows start so long after the machine, whatever it took to build the network: at a whole second,

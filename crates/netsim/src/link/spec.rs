@@ -53,7 +53,7 @@ pub enum Queue {
 
 impl Queue {
     /// A queue that never drops.
-    pub const UNLIMITED: Queue = Queue::DropTail {
+    pub(crate) const UNLIMITED: Queue = Queue::DropTail {
         packets: u32::MAX,
         bytes: u64::MAX,
     };

@@ -153,7 +153,7 @@ impl OfdmRate {
     }
 
     /// Time on the air of a frame of `bytes` bytes, MAC header and FCS included.
-    pub fn airtime(&self, bytes: u32) -> Span {
+    pub(crate) fn airtime(&self, bytes: u32) -> Span {
         let symbols = (FIELD_BITS + 8 * u64::from(bytes)).div_ceil(self.bits_per_symbol);
         PREAMBLE + SYMBOL * symbols + SIGNAL_EXTENSION
     }
@@ -169,7 +169,7 @@ impl OfdmRate {
     }
 
     /// Probability that decoding goes wrong at a given bit.
-    pub fn bit_failure_rate(&self, snr_db: f64) -> f64 {
+    pub(crate) fn bit_failure_rate(&self, snr_db: f64) -> f64 {
         let p = self.raw_error_rate(10_f64.powf(snr_db / 10.0));
         let union: f64 = (self.code.free_distance..)
             .zip(self.code.paths)

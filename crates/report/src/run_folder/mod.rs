@@ -380,7 +380,7 @@ pub fn read_info(folder: &Path) -> Option<RunInfo> {
 }
 
 /// Reads the tables at the top of a finished run folder, by name.
-pub fn read_tables(folder: &Path) -> Result<Vec<Table>, RunFolderError> {
+pub(crate) fn read_tables(folder: &Path) -> Result<Vec<Table>, RunFolderError> {
     let files = manifest_of(folder)?.files;
     let names = files
         .iter()
@@ -396,7 +396,7 @@ pub fn read_tables(folder: &Path) -> Result<Vec<Table>, RunFolderError> {
 }
 
 /// Reads the `run.json` of a finished run folder, or says why it is none.
-pub fn info_of(folder: &Path) -> Result<RunInfo, RunFolderError> {
+pub(crate) fn info_of(folder: &Path) -> Result<RunInfo, RunFolderError> {
     manifest_of(folder).map(|manifest| manifest.info)
 }
 

@@ -11,7 +11,7 @@ use trammel_core::units::Dimension as D;
 /// The words of `tests`, in the order of the model's.
 pub const TESTS: &[&str] = &["throughput", "latency", "frame-loss", "recovery"];
 /// The words of `distribution`.
-pub const DISTRIBUTIONS: &[&str] = &["constant", "exponential", "bursts"];
+pub(crate) const DISTRIBUTIONS: &[&str] = &["constant", "exponential", "bursts"];
 /// The words of `metric`.
 pub const METRICS: &[&str] = &["throughput", "cycles"];
 
@@ -75,7 +75,7 @@ pub static DEVICE: Section = Section {
 
 /// `[[function]]`.
 #[rustfmt::skip] // One row a key reads as the table it is.
-pub static FUNCTION: Section = Section {
+pub(crate) static FUNCTION: Section = Section {
     name: "function",
     help: "one of several functions: a Click file (`file`) or lists of operations (`list`)",
     extra: None,
@@ -124,7 +124,7 @@ pub static GAP: Section = Section {
 
 /// `locality` of a stream.
 #[rustfmt::skip] // One row a key reads as the table it is.
-pub static LOCALITY: Section = Section {
+pub(crate) static LOCALITY: Section = Section {
     name: "locality",
     help: "how often which flow comes",
     extra: None,
@@ -135,7 +135,7 @@ pub static LOCALITY: Section = Section {
 
 /// `[bench]`.
 #[rustfmt::skip] // One row a key reads as the table it is.
-pub static BENCH: Section = Section {
+pub(crate) static BENCH: Section = Section {
     name: "bench",
     help: "the tests of the simulated device and, on rings in memory, of this machine",
     extra: None,
@@ -150,7 +150,7 @@ pub static BENCH: Section = Section {
 
 /// `[[published]]`.
 #[rustfmt::skip] // One row a key reads as the table it is.
-pub static PUBLISHED: Section = Section {
+pub(crate) static PUBLISHED: Section = Section {
     name: "published",
     help: "a published number to compare with",
     extra: None,

@@ -9,11 +9,11 @@ use trammel_core::units::Dimension as D;
 use trammel_cost::place::faults::{MOST_REPLICAS, MOST_SERVERS};
 
 /// The words of `cache`, in the order of the model's.
-pub const CACHES: &[&str] = &["shared", "reserved", "ignored"];
+pub(crate) const CACHES: &[&str] = &["shared", "reserved", "ignored"];
 /// The words of `arrivals`.
-pub const ARRIVALS: &[&str] = &["smooth", "poisson", "bursts"];
+pub(crate) const ARRIVALS: &[&str] = &["smooth", "poisson", "bursts"];
 /// The words of `huge_pages`.
-pub const HUGE_PAGES: &[&str] = &["none", "2 MiB", "1 GiB"];
+pub(crate) const HUGE_PAGES: &[&str] = &["none", "2 MiB", "1 GiB"];
 
 const BYTES: Kind = Quantity(&[D::Bytes], 0.0, 1e15);
 const RATE: Kind = Quantity(&[D::Rate], 1.0, 1e14);
@@ -76,7 +76,7 @@ pub static PORT: Section = Section {
 
 /// `[[function]]`.
 #[rustfmt::skip] // One row a key reads as the table it is.
-pub static FUNCTION: Section = Section {
+pub(crate) static FUNCTION: Section = Section {
     name: "function",
     help: "a network function: its costs in numbers (`cycles`), measured (`profile`), or estimated (`paper`, `click`)",
     extra: None,
@@ -97,7 +97,7 @@ pub static FUNCTION: Section = Section {
 
 /// `[[chain]]`.
 #[rustfmt::skip] // One row a key reads as the table it is.
-pub static CHAIN: Section = Section {
+pub(crate) static CHAIN: Section = Section {
     name: "chain",
     help: "functions that each packet passes on one core, and the packet rate",
     extra: None,

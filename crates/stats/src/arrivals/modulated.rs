@@ -9,7 +9,7 @@ use trammel_core::rng::Rng;
 use trammel_core::time::{Span, Time};
 
 /// The most states of a chain.
-pub const MOST_STATES: usize = 256;
+pub(crate) const MOST_STATES: usize = 256;
 
 /// The most changes of state for one arrival, on average: each costs as much as an arrival.
 const MOST_JUMPS: f64 = 1e6;

@@ -68,7 +68,7 @@ impl Mixture {
     }
 
     /// The share of time that a source is "on".
-    pub fn on_share(&self) -> f64 {
+    pub(crate) fn on_share(&self) -> f64 {
         self.on_secs / (self.on_secs + self.off_secs)
     }
 

@@ -32,7 +32,7 @@ pub struct Ran {
 
 impl Ran {
     /// The runs by the engines that make them.
-    pub fn by_engine(&self) -> [(Engine, &[(u32, Run)]); 2] {
+    pub(crate) fn by_engine(&self) -> [(Engine, &[(u32, Run)]); 2] {
         [
             (Engine::Simulate, &self.simulated),
             (Engine::Measure, &self.measured),

@@ -18,7 +18,7 @@ const STREAM: [(&str, CellType); 4] = [
     ("sent_bytes", Int),
 ];
 /// What a run knows of the path.
-pub const COUNTS: [(&str, CellType); 6] = [
+pub(crate) const COUNTS: [(&str, CellType); 6] = [
     ("load", Float),
     ("utilisation", Float),
     ("wait_mean_us", Float),
@@ -47,7 +47,7 @@ pub(super) const MOST_CURVES: usize = 8;
 const DELAYS: [(&str, CellType); 3] = [("stream", Text), ("delay_us", Float), ("share", Float)];
 
 /// The columns of a stream's row.
-pub fn stream_columns() -> impl Iterator<Item = (&'static str, CellType)> {
+pub(crate) fn stream_columns() -> impl Iterator<Item = (&'static str, CellType)> {
     STREAM.into_iter().chain(metrics::metric_columns())
 }
 

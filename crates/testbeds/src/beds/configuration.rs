@@ -146,7 +146,7 @@ impl Configuration {
     }
 
     /// Refuses to call it forwarding that nothing comes out though nothing was lost for want of room.
-    pub fn ends_all(&self, traffic: &Traffic, lost: u64) -> Result<(), Unable> {
+    pub(crate) fn ends_all(&self, traffic: &Traffic, lost: u64) -> Result<(), Unable> {
         if self.bench.outlets().is_empty() || lost > 0 {
             return Ok(());
         }
@@ -176,7 +176,7 @@ impl Offered {
 }
 
 /// The share of test frames among those that are offered; a load counts test frames only.
-pub fn test_share(traffic: &Traffic) -> f64 {
+pub(crate) fn test_share(traffic: &Traffic) -> f64 {
     match traffic.modifier {
         Some(Modifier::Broadcast) => 1.0 - 1.0 / f64::from(PER_BROADCAST),
         _ => 1.0,
@@ -203,7 +203,7 @@ pub fn pattern(traffic: &Traffic) -> Pattern {
 }
 
 /// A configuration without ports has none to lose and nothing to reset.
-pub fn without_reset(plan: &Plan) -> Result<(), Unable> {
+pub(crate) fn without_reset(plan: &Plan) -> Result<(), Unable> {
     match plan.reset {
         None => Ok(()),
         Some(_) => Err(Unable(

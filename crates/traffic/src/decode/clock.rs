@@ -239,7 +239,7 @@ pub struct Clock {
 impl Clock {
     /// From packets that it received. Only drift can be told; delays that it is subtracted from are those above the least.
     /// `None` of fewer than two sending times.
-    pub fn of_one_way(forward: &Envelope) -> Option<Clock> {
+    pub(crate) fn of_one_way(forward: &Envelope) -> Option<Clock> {
         let line = forward.line()?;
         Some(Clock {
             at_ns: line.at_ns,
@@ -277,7 +277,7 @@ impl Clock {
 
     /// How far it is ahead at the sender's time `at_ns`, in whole nanoseconds, rounded down: no delay falls below a line
     /// that it lies on.
-    pub fn offset_ns_at(&self, at_ns: i64) -> i64 {
+    pub(crate) fn offset_ns_at(&self, at_ns: i64) -> i64 {
         // A float beyond the range becomes its end, not-a-number 0.
         (self.offset_ns + self.drift * distance(at_ns, self.at_ns)).floor() as i64
     }

@@ -35,7 +35,7 @@ impl Filter {
     }
 
     /// Whether it leaves a part of the time out.
-    pub fn is_of_time(&self) -> bool {
+    pub(crate) fn is_of_time(&self) -> bool {
         self.from_ns.is_some() || self.until_ns.is_some()
     }
 

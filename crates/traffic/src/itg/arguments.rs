@@ -19,7 +19,7 @@ mod remarks;
 mod tests;
 mod words;
 
-pub use bounds::{KILOBYTE, MOST_FLOWS};
+pub use bounds::MOST_FLOWS;
 pub use error::Error;
 pub use receiver::serve;
 

@@ -53,7 +53,7 @@ impl Order {
 
     /// That of this machine, which `ITGDec` here reads.
     #[must_use]
-    pub fn of_this_machine() -> Order {
+    pub(crate) fn of_this_machine() -> Order {
         if cfg!(target_endian = "big") {
             Order::Big
         } else {

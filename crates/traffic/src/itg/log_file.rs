@@ -76,7 +76,7 @@ impl BinaryLog {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn begin_new(folder: &Path, name: &str, quota: &Quota) -> io::Result<BinaryLog> {
+    pub(crate) fn begin_new(folder: &Path, name: &str, quota: &Quota) -> io::Result<BinaryLog> {
         let (file, path) = quota.create(folder, |number| match number {
             0 => name.to_owned(),
             _ => format!("{name}.{number}"),

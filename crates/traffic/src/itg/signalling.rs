@@ -497,7 +497,7 @@ pub struct Head {
 
 /// How long the head is, bytes; 0 if there is none.
 #[must_use]
-pub fn head_length(metadata: Metadata, protocol: Protocol) -> usize {
+pub(crate) fn head_length(metadata: Metadata, protocol: Protocol) -> usize {
     let length = if protocol == Protocol::Tcp { 4 } else { 0 };
     match metadata {
         Metadata::Full => 16 + length,

@@ -289,7 +289,7 @@ impl Summary {
 impl Numbers {
     /// The mean size of a burst of losses: 0 without any, infinite where late packets took all bursts back.
     #[must_use]
-    pub fn mean_burst(&self) -> f64 {
+    pub(crate) fn mean_burst(&self) -> f64 {
         match (self.dropped, self.losses) {
             (1.., 0) => f64::INFINITY,
             // With fewer bursts than none the original prints 0.

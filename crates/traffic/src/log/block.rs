@@ -46,15 +46,15 @@ pub const VERSION: u8 = 1;
 /// Bytes of a block's head.
 pub const HEAD_BYTES: usize = 16;
 /// Bytes of a record.
-pub const RECORD_BYTES: usize = 24;
+pub(crate) const RECORD_BYTES: usize = 24;
 /// The most records in a block.
-pub const MOST_RECORDS: usize = 4096;
+pub(crate) const MOST_RECORDS: usize = 4096;
 /// The longest text, in bytes.
-pub const MOST_TEXT_BYTES: usize = 255;
+pub(crate) const MOST_TEXT_BYTES: usize = 255;
 /// Bytes of the two base times of records.
 pub(super) const BASES_BYTES: usize = 16;
 /// The longest body that is written or read.
-pub const MOST_BODY_BYTES: usize = BASES_BYTES + MOST_RECORDS * RECORD_BYTES;
+pub(crate) const MOST_BODY_BYTES: usize = BASES_BYTES + MOST_RECORDS * RECORD_BYTES;
 
 // A block is one message to a log server.
 const _: () = assert!(HEAD_BYTES + MOST_BODY_BYTES == MOST_BLOCK_BYTES);

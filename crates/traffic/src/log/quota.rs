@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where the user gives no other number: two and a half hours of a million packets a second take more.
-pub const DEFAULT_BYTES: u64 = 10_000_000_000;
+pub(crate) const DEFAULT_BYTES: u64 = 10_000_000_000;
 /// What a file counts for beside its bytes: so a quota bounds the number of files as well.
 const FILE_BYTES: u64 = 4096;
 /// Files of one name, at most.

@@ -132,7 +132,7 @@ pub(super) fn quantile_from_above(spans: &Spans, tail: f64) -> f64 {
 
 /// The index a of a tail that falls as x^−a, measured where a share of 10⁻⁵ is left; `None` where it falls faster
 /// than x^−2, so that the variance exists, or not at all.
-pub fn tail_index(spans: &Spans) -> Option<f64> {
+pub(crate) fn tail_index(spans: &Spans) -> Option<f64> {
     let far = quantile_from_above(spans, 1e-5);
     let left = |x: f64| 1.0 - spans.cdf_secs(x);
     let index = (left(far) / left(10.0 * far)).log10();

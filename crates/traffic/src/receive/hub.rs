@@ -176,7 +176,7 @@ impl Hub {
     }
 
     /// Whether any flow was ever opened.
-    pub fn has_opened(&self) -> bool {
+    pub(crate) fn has_opened(&self) -> bool {
         self.has_opened
     }
 
@@ -218,14 +218,14 @@ impl Hub {
     }
 
     /// One of its connections was read to its end.
-    pub fn disconnect(&mut self, number: u32) {
+    pub(crate) fn disconnect(&mut self, number: u32) {
         if let Some(open) = self.flows.get_mut(&number) {
             open.connections = open.connections.saturating_sub(1);
         }
     }
 
     /// A part of a packet of a flow came at `time_ns`.
-    pub fn stir(&mut self, number: u32, time_ns: i64) {
+    pub(crate) fn stir(&mut self, number: u32, time_ns: i64) {
         if let Some(open) = self.flows.get_mut(&number) {
             open.last_ns = time_ns;
         }

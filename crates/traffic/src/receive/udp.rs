@@ -66,7 +66,7 @@ impl UdpPort {
     }
 
     /// Has what comes by `interface` go past the kernel's stack.
-    pub fn take_frames(&self, interface: &str) -> Result<(), trammel_io::error::Error> {
+    pub(crate) fn take_frames(&self, interface: &str) -> Result<(), trammel_io::error::Error> {
         let port = self.address().map_or(0, |address| address.port());
         let frames = Frames::open(interface, port)?;
         *self.frames.lock().unwrap_or_else(PoisonError::into_inner) = Some(frames);

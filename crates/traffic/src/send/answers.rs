@@ -53,7 +53,7 @@ impl UdpAnswers {
     }
 
     /// Replies to the echo requests that a raw socket sends.
-    pub fn of_echo(socket: &UdpSocket) -> io::Result<UdpAnswers> {
+    pub(crate) fn of_echo(socket: &UdpSocket) -> io::Result<UdpAnswers> {
         let unpack: Unpack = if socket.local_addr()?.is_ipv6() {
             |came| echo::read(came.data, Echo::Reply, true)
         } else {

@@ -101,7 +101,7 @@ impl Session {
     }
 
     /// Opens a flow whose way the receiver makes, to this end's `port`, where it shows `token`; gives its number.
-    pub fn fetch_flow(
+    pub(crate) fn fetch_flow(
         &mut self,
         wish: Wish,
         port: u16,

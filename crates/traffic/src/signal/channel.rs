@@ -80,12 +80,12 @@ impl Channel {
     }
 
     /// The connection, for what is no message any more; none where more has come by now than was heard.
-    pub fn into_stream(self) -> Option<TcpStream> {
+    pub(crate) fn into_stream(self) -> Option<TcpStream> {
         (self.came.is_empty() && self.again.is_none()).then_some(self.stream)
     }
 
     /// Has `message` be the next that is heard: it is for somebody else.
-    pub fn put_back(&mut self, message: Message) {
+    pub(crate) fn put_back(&mut self, message: Message) {
         self.again = Some(message);
     }
 
@@ -97,7 +97,7 @@ impl Channel {
     }
 
     /// Whether the other end has said anything, or left: hearing it would not wait long.
-    pub fn has_word(&mut self) -> Result<bool, Silence> {
+    pub(crate) fn has_word(&mut self) -> Result<bool, Silence> {
         self.stream.set_nonblocking(true)?;
         let peeked = self.stream.peek(&mut [0]);
         self.stream.set_nonblocking(false)?;

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 /// Bytes of a nonce and of a proof.
 pub const NONCE_BYTES: usize = 16;
 /// See [`NONCE_BYTES`].
-pub const PROOF_BYTES: usize = 32;
+pub(crate) const PROOF_BYTES: usize = 32;
 /// The least length of a key, in bytes: what is shorter can be guessed.
 pub const LEAST_KEY_BYTES: usize = 16;
 

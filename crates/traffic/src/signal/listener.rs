@@ -76,7 +76,7 @@ impl Listener {
 
     /// Serves connections of others' protocols, that come in by `door`, by `each` until `stop` is set. Who finds no place is sent away,
     /// and `say` hears of it.
-    pub fn serve_others<'scope, F>(
+    pub(crate) fn serve_others<'scope, F>(
         &'scope self,
         (scope, stop): (&'scope Scope<'scope, '_>, &AtomicBool),
         door: &dyn Door,
@@ -93,7 +93,7 @@ impl Listener {
     }
 
     /// Serves connections that come in by `door` by `each` until it is over; `full` hears of one that finds no place, and why.
-    pub fn serve_by<'scope, F>(
+    pub(crate) fn serve_by<'scope, F>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         is_over: &dyn Fn() -> bool,

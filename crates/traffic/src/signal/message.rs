@@ -7,9 +7,9 @@ use crate::signal::link::said::Said;
 use crate::stream::Meter;
 
 /// The longest message, without its length; those of long texts and of blocks have limits of their own.
-pub const MOST_MESSAGE_BYTES: usize = 1024;
+pub(crate) const MOST_MESSAGE_BYTES: usize = 1024;
 /// The longest text in one.
-pub const MOST_TEXT_BYTES: usize = 255;
+pub(crate) const MOST_TEXT_BYTES: usize = 255;
 /// The longest of the texts that may be long: the words of a flow, a part of what came of flows.
 pub const MOST_LONG_BYTES: usize = 4096;
 /// The longest block of a log.

@@ -9,7 +9,7 @@ use std::thread::{Builder, Scope};
 /// Threads for others at once, at most: connections that are served, and ports of packets.
 pub const MOST: usize = 4096;
 /// Those of one peer, so that no one peer keeps all others away.
-pub const MOST_OF_PEER: usize = 3072;
+pub(crate) const MOST_OF_PEER: usize = 3072;
 
 /// The places that there are.
 #[derive(Debug)]
@@ -51,9 +51,10 @@ impl Places {
         }
     }
 
+    #[cfg(test)]
     /// Threads with stacks of so many bytes.
     #[must_use]
-    pub fn with_stacks(self, bytes: usize) -> Places {
+    fn with_stacks(self, bytes: usize) -> Places {
         let stack_bytes = Some(bytes);
         Places {
             stack_bytes,

@@ -12,12 +12,12 @@
 use super::message::TOKEN_BYTES;
 
 /// Its bytes.
-pub const PUNCH_BYTES: usize = 24;
+pub(crate) const PUNCH_BYTES: usize = 24;
 /// What it begins with.
 const MAGIC: [u8; PUNCH_BYTES - TOKEN_BYTES] = *b"\xff\xff\xffTRAML";
 
 /// The punch of a token.
-pub fn punch(token: &[u8; TOKEN_BYTES]) -> [u8; PUNCH_BYTES] {
+pub(crate) fn punch(token: &[u8; TOKEN_BYTES]) -> [u8; PUNCH_BYTES] {
     let mut bytes = [0; PUNCH_BYTES];
     bytes[..MAGIC.len()].copy_from_slice(&MAGIC);
     bytes[MAGIC.len()..].copy_from_slice(token);

@@ -21,7 +21,7 @@ use trammel_stats::arrivals::{Renewal, Spans};
 const LINE_MAX: u64 = 4096;
 
 /// The most numbers of a file.
-pub const MOST_NUMBERS: usize = 1 << 26;
+pub(crate) const MOST_NUMBERS: usize = 1 << 26;
 
 /// The longest gap, in milliseconds: a hundred days.
 const GAP_MAX_MS: f64 = 8.64e9;

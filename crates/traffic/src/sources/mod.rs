@@ -104,7 +104,7 @@ pub fn empirical(corners: &[(f64, f64)]) -> Result<Box<dyn Distribution>, String
 }
 
 /// The distribution of `weighted` values, (value, weight) each, the values rising and the weights above 0.
-pub fn discrete(weighted: &[(f64, f64)]) -> Result<Box<dyn Distribution>, String> {
+pub(crate) fn discrete(weighted: &[(f64, f64)]) -> Result<Box<dyn Distribution>, String> {
     let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
     let mut corners = Vec::new();
     let mut below = 0.0;

@@ -101,7 +101,7 @@ impl Line {
 
     /// The mean and the mean square of the packets of a transfer whose size follows `law`, rounded to whole bytes
     /// and at least 1; sizes beyond `most_bytes` are not looked for.
-    pub fn packets_of(&self, law: &dyn Distribution, most_bytes: f64) -> (f64, f64) {
+    pub(crate) fn packets_of(&self, law: &dyn Distribution, most_bytes: f64) -> (f64, f64) {
         let segment = f64::from(self.segment);
         let most = (most_bytes / segment) as u64;
         // So many evaluations at most; where steps have several packets, the middle stands for them.

@@ -22,7 +22,7 @@ pub const MOST_BYTES: u16 = 9018;
 /// The ports of UDP that RFC 2544's frames come from and go to (appendix C.2.6.4).
 pub const SOURCE_PORT: u16 = 0xc020;
 /// The echo port.
-pub const ECHO_PORT: u16 = 7;
+pub(crate) const ECHO_PORT: u16 = 7;
 /// What routers may take away; RFC 2544's frames have ten.
 const HOPS: u8 = 64;
 
@@ -33,7 +33,7 @@ pub(crate) fn head_bytes(is_ipv6: bool, is_tagged: bool) -> usize {
 }
 
 /// The shortest test frame, check sequence included: 64 for IPv4, 84 for IPv6, 4 more with a tag.
-pub fn least_bytes(is_ipv6: bool, is_tagged: bool) -> u16 {
+pub(crate) fn least_bytes(is_ipv6: bool, is_tagged: bool) -> u16 {
     (head_bytes(is_ipv6, is_tagged) + SIGNATURE_BYTES) as u16 + FCS_BYTES
 }
 

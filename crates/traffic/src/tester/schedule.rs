@@ -98,7 +98,7 @@ impl Schedule {
     }
 
     /// The first frame that is due at `from` or later; one behind the last where none is.
-    pub fn first_due(&self, from: Time) -> u64 {
+    pub(crate) fn first_due(&self, from: Time) -> u64 {
         let from_ns = i64::try_from(from.as_ns()).unwrap_or(i64::MAX);
         let (mut low, mut high) = (0, self.frames);
         while low < high {
@@ -125,7 +125,7 @@ impl Schedule {
 
     /// When frame `number` is due, in nanoseconds from the start; never, behind the last.
     #[inline]
-    pub fn due_ns(&self, number: u64) -> i64 {
+    pub(crate) fn due_ns(&self, number: u64) -> i64 {
         if number >= self.frames {
             return i64::MAX;
         }
@@ -138,7 +138,7 @@ impl Schedule {
     }
 
     /// From when frame `number` is due until the next is or, behind the last, until the last load is over; in nanoseconds.
-    pub fn gap_ns(&self, number: u64) -> i64 {
+    pub(crate) fn gap_ns(&self, number: u64) -> i64 {
         if number >= self.frames {
             return 0;
         }

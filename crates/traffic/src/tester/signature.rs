@@ -82,14 +82,14 @@ impl Signature {
     /// Nanoseconds from its sending to `now_ns` of the same clock, below 78 hours; 0 where it was sent after that, as clocks that are
     /// read by two processors may have it.
     #[inline]
-    pub fn age_ns(&self, now_ns: i64) -> u64 {
+    pub(crate) fn age_ns(&self, now_ns: i64) -> u64 {
         let age = now_ns.wrapping_sub(self.sent_ns).cast_unsigned() % TIMES;
         if age < TIMES / 2 { age } else { 0 }
     }
 }
 
 /// Whether a payload without a right signature was one of run `run`: its magic or its run are left.
-pub fn is_damaged(payload: &[u8], run: u16) -> bool {
+pub(crate) fn is_damaged(payload: &[u8], run: u16) -> bool {
     payload
         .first_chunk::<4>()
         .is_some_and(|head| head[..2] == MAGIC || head[2..] == run.to_be_bytes())

@@ -109,7 +109,7 @@ impl Spread {
     }
 
     /// This spread of `values`, with how often they are near each other by what `metric` allows.
-    pub fn with_alike(mut self, values: &[f64], metric: Metric) -> Spread {
+    pub(crate) fn with_alike(mut self, values: &[f64], metric: Metric) -> Spread {
         let is_near = |a: f64, b: f64| (a - b).abs() <= metric.allowed(a);
         let near_to = |&a: &f64| values.iter().filter(|&&b| is_near(a, b)).count() - 1;
         let near: usize = values.iter().map(near_to).sum();
@@ -162,7 +162,7 @@ impl Finding {
     }
 
     /// How far the null model is.
-    pub fn null_error(&self) -> f64 {
+    pub(crate) fn null_error(&self) -> f64 {
         (self.null - self.kernel.mean).abs()
     }
 
@@ -183,7 +183,7 @@ impl Finding {
     }
 
     /// Whether a target's finding is not within what is asked.
-    pub fn is_miss(&self) -> bool {
+    pub(crate) fn is_miss(&self) -> bool {
         self.is_target && !self.is_within()
     }
 }

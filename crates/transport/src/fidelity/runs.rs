@@ -14,7 +14,7 @@ use trammel_scenario::sweep::Point;
 use trammel_scenario::{File, hash};
 
 /// Seconds after its first stamp at which the means of a flow begin.
-pub const SETTLED_S: f64 = 1.0;
+pub(crate) const SETTLED_S: f64 = 1.0;
 /// Seconds of a run after which those of an ensemble do.
 const LATE_S: f64 = 10.0;
 

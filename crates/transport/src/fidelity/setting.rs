@@ -60,7 +60,7 @@ pub struct Start {
 }
 
 /// `e1`: 1 Gbit/s, 100 ms, one loss in a million.
-pub const LONG_FAT: Path = path(1000, 100, 8333, 1e-6);
+pub(crate) const LONG_FAT: Path = path(1000, 100, 8333, 1e-6);
 /// `e2` and `e3`: 100 Mbit/s, 50 ms, no random loss.
 pub const PLAIN: Path = path(100, 50, 417, 0.0);
 /// `e6`: 50 Mbit/s, 40 ms, two losses in a thousand.
@@ -79,12 +79,12 @@ const fn path(rate_mbps: u64, rtt_ms: u64, buffer_pkts: u64, loss: f64) -> Path 
 
 impl Path {
     /// The most payload that the bottleneck carries, Mbit/s.
-    pub fn ceiling_mbps(&self) -> f64 {
+    pub(crate) fn ceiling_mbps(&self) -> f64 {
         self.rate_mbps as f64 * MSS_BYTES / FRAME_BYTES as f64
     }
 
     /// How long a full FIFO takes to drain, ms.
-    pub fn full_queue_ms(&self) -> f64 {
+    pub(crate) fn full_queue_ms(&self) -> f64 {
         (self.buffer_pkts * FRAME_BYTES * 8) as f64 / (self.rate_mbps as f64 * 1e3)
     }
 

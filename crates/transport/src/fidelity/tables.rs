@@ -37,7 +37,7 @@ pub fn of_targets(targets: &[Target]) -> Table {
 }
 
 /// `fidelity`: a row a finding.
-pub fn of_findings(findings: &[Finding]) -> Table {
+pub(crate) fn of_findings(findings: &[Finding]) -> Table {
     let number = |name| (name, CellType::Float);
     let columns = [
         ("set", CellType::Text),
@@ -104,7 +104,7 @@ pub fn of_findings(findings: &[Finding]) -> Table {
 }
 
 /// `fidelity_misses`: a row a miss, with what explains it.
-pub fn of_misses(findings: &[Finding], mechanisms: &Mechanisms) -> Table {
+pub(crate) fn of_misses(findings: &[Finding], mechanisms: &Mechanisms) -> Table {
     let columns = [
         ("set", CellType::Text),
         ("variant", CellType::Text),

@@ -34,7 +34,7 @@ pub struct Summary {
 }
 
 /// Sums up `stamps`, with means from `from_s` on; nothing of fewer than two stamps.
-pub fn summarise(stamps: &[Stamp], from_s: f64, rtt_ms: f64) -> Option<Summary> {
+pub(crate) fn summarise(stamps: &[Stamp], from_s: f64, rtt_ms: f64) -> Option<Summary> {
     let (first, last) = (stamps.first()?, stamps.last()?);
     let late = || stamps.iter().filter(|stamp| stamp.time_s >= from_s);
     let count = late().count() as f64;
@@ -49,7 +49,7 @@ pub fn summarise(stamps: &[Stamp], from_s: f64, rtt_ms: f64) -> Option<Summary> 
 
 /// Root mean square of `ours − theirs` over the stamps from `from_s` on, as a share of their mean; `ours` gives the window at
 /// a stamp's time, and where it has none the stamp is passed over.
-pub fn cwnd_rms(
+pub(crate) fn cwnd_rms(
     theirs: &[Stamp],
     ours: impl Fn(&Stamp) -> Option<f64>,
     from_s: f64,
@@ -66,7 +66,7 @@ pub fn cwnd_rms(
 }
 
 /// The window of `trace` at the time of another's stamp: both lie on one grid, to some microseconds.
-pub fn cwnd_at(trace: &[Stamp]) -> impl Fn(&Stamp) -> Option<f64> {
+pub(crate) fn cwnd_at(trace: &[Stamp]) -> impl Fn(&Stamp) -> Option<f64> {
     let key = |stamp: &Stamp| (stamp.time_s * 1e3).round() as u64;
     let windows: BTreeMap<u64, f64> = trace
         .iter()

@@ -15,7 +15,7 @@ pub(super) const ETHERNET_HEADER: u32 = 14;
 /// Room in front of frames for what a line counts beside them.
 const HEADROOM: u32 = 192;
 /// Packets that wait for a device, which takes them at once, or for a line that only delays.
-pub const BACKLOG_PACKETS: u32 = 100_000;
+pub(super) const BACKLOG_PACKETS: u32 = 100_000;
 /// Bits a second of a line that only delays.
 const AT_ONCE_BPS: u64 = 1_000_000_000_000;
 

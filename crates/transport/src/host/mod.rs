@@ -13,7 +13,8 @@ mod configuration;
 mod lines;
 mod load;
 
-pub use configuration::{BACKLOG_PACKETS, refusal};
+use configuration::BACKLOG_PACKETS;
+pub use configuration::refusal;
 pub use load::Load;
 
 use serde::{Deserialize, Serialize};

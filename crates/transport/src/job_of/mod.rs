@@ -41,7 +41,7 @@ const MOST_FLOWS: usize = 50_000;
 const TICK: Span = Span::from_ms(1);
 
 /// Makes the job of one run with `seed`, or says all that stands against it.
-pub fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<Fault>> {
+pub(crate) fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<Fault>> {
     let mut faults = Vec::new();
     for (at, stream) in scenario.streams.iter().enumerate() {
         faults.push(refused(

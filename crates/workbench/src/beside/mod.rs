@@ -25,7 +25,7 @@ const WARM: f64 = 0.5;
 /// The other worked on where none of its slices took this many times its median.
 const LONGEST_SLICE: f64 = 2.0;
 /// A round counts where what each took alone before and after it differs by no more than this.
-pub const STEADY: f64 = 0.1;
+pub(crate) const STEADY: f64 = 0.1;
 /// Who works alone is alone where the other processor is idle for this share of the time.
 const IDLE: f64 = 0.7;
 /// Slices of a phase that there is room for from the start.
@@ -58,7 +58,7 @@ impl Plan {
         rounds: 25,
     };
     /// Of probes that stay in their processor's own caches: less than 2 s.
-    pub const PROBES: Plan = Plan {
+    pub(crate) const PROBES: Plan = Plan {
         phase: PHASE,
         rounds: 8,
     };

@@ -19,7 +19,7 @@ const WAITING_BOUND: f64 = 0.5;
 pub const REPEATABLE: f64 = 0.10;
 /// What estimates of graphs may err by, nine times in ten, before the calibration is refused: beyond it, a machine that was
 /// measured says hardly more than a data sheet, of which estimates are good for 30 %.
-pub const LARGEST_ERROR: f64 = 0.25;
+pub(crate) const LARGEST_ERROR: f64 = 0.25;
 
 /// What a number is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

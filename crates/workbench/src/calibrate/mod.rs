@@ -101,17 +101,17 @@ impl Calibration {
     }
 
     /// Adds what the element code of a class costs against its operations.
-    pub fn add_factor(&mut self, class: &str, factor: Factor) {
+    pub(crate) fn add_factor(&mut self, class: &str, factor: Factor) {
         self.machine.factors.insert(class.to_owned(), factor);
     }
 
     /// Adds what two threads of one core do to each other.
-    pub fn add_siblings(&mut self, siblings: Siblings) {
+    pub(crate) fn add_siblings(&mut self, siblings: Siblings) {
         self.machine.siblings = Some(siblings);
     }
 
     /// The estimate of a graph does not err by more, nine times in ten.
-    pub fn erred(&mut self, error: f64) {
+    pub(crate) fn erred(&mut self, error: f64) {
         self.error = Some(error);
     }
 

@@ -287,9 +287,9 @@ fn counted(
 }
 
 /// The word for one core that carries all.
-pub const RUN_TO_COMPLETION: &str = "run to completion";
+pub(crate) const RUN_TO_COMPLETION: &str = "run to completion";
 /// The word for a core for each.
-pub const PIPELINED: &str = "pipelined";
+pub(crate) const PIPELINED: &str = "pipelined";
 
 impl Chained {
     /// Cycles of each packet where every function runs alone, one after the other.

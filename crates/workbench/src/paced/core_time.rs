@@ -84,7 +84,7 @@ impl CoreTime {
 
     /// It worked on so many frames at least.
     #[inline]
-    pub fn hold_at_least(&self, frames: usize) {
+    pub(crate) fn hold_at_least(&self, frames: usize) {
         if self.0.held.load(Relaxed) < frames as u64 {
             self.hold(frames);
         }

@@ -47,7 +47,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// batches at least, and as this.
 const BATCHES: f64 = 8.0;
 /// The least of such gaps.
-pub const LEAST_GAP: Span = Span::from_us(5);
+pub(crate) const LEAST_GAP: Span = Span::from_us(5);
 /// The same while nothing is known of the function.
 const FIRST_GAP: Span = Span::from_us(100);
 /// From arming a window to its first instant.

@@ -86,7 +86,7 @@ pub fn classify(goal: &Goal, trials: &[TrialResult]) -> Class {
 /// trial at the quantile of the exceed ratio, full-length trials ordered by their loss and weighed
 /// by their length. What was not measured of the duration sum counts as lost; 0 where no trial is
 /// full-length.
-pub fn conditional_throughput(goal: &Goal, load: f64, trials: &[TrialResult]) -> f64 {
+pub(crate) fn conditional_throughput(goal: &Goal, load: f64, trials: &[TrialResult]) -> f64 {
     let mut full: Vec<&TrialResult> = trials
         .iter()
         .filter(|t| t.duration >= goal.final_duration)

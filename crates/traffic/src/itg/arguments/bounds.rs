@@ -4,4 +4,4 @@
 pub const MOST_FLOWS: usize = 65_536;
 
 /// Bytes in one of D-ITG's kilobytes (`-k 1` at 100 bytes a packet sends 11 packets).
-pub const KILOBYTE: u64 = 1024;
+pub(crate) const KILOBYTE: u64 = 1024;

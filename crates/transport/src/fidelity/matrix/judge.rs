@@ -59,7 +59,7 @@ impl FlowRow {
     }
 
     /// The null model's.
-    pub fn null_error(&self) -> f64 {
+    pub(crate) fn null_error(&self) -> f64 {
         relative(self.null, self.kernel)
     }
 
