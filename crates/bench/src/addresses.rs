@@ -93,7 +93,8 @@ fn check(of: &Learning) -> Result<(), Error> {
     }
     let seconds = |fps: f64| of.addresses as f64 / fps;
     Err(Error::Setting(format!(
-        "{} addresses take {:.0} s to teach and {:.0} s to check, and the first would be forgotten after `age`, {}; teach them faster, or fewer, or let the device keep them longer",
+        "{} addresses take {:.0} s to teach and {:.0} s to check, and the first would be forgotten \
+         after `age`, {}; teach them faster, or fewer, or let the device keep them longer",
         of.addresses,
         seconds(of.learning_fps),
         seconds(of.test_fps),

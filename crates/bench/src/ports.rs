@@ -78,8 +78,8 @@ pub struct Learned {
 impl Learned {
     /// Whether the device knew all addresses.
     //= rfc2889 §5.7.3
-    //# IF (MPort receive frame != 0) OR (LPort receive frames < TPort transmit) THEN BEGIN {Address Table of DUT/SUT
-    //# was full}
+    //# IF (MPort receive frame != 0) OR (LPort receive frames < TPort transmit) THEN BEGIN {Address
+    //# Table of DUT/SUT was full}
     pub fn is_all(&self) -> bool {
         self.flooded_monitor == 0 && self.forwarded >= self.offered
     }

@@ -17,8 +17,8 @@ use trammel_stats::table::{Cell, Table};
 
 /// The words with which the names of resets begin, and what they mean.
 //= rfc6201 §4
-//# There are three types of resets considered in this document: 1. Hardware resets 2. Software resets 3. Power
-//# interruption
+//# There are three types of resets considered in this document: 1. Hardware resets 2. Software
+//# resets 3. Power interruption
 pub const TAXONOMY: [(&str, &str); 6] = [
     ("power", "power interruption (RFC 6201 §4.3.1)"),
     (
@@ -125,7 +125,8 @@ pub(crate) fn tabulate(
         return Err(Unable("this testbed cannot reset the device".to_owned()).into());
     }
     //= rfc2544 §26.6
-    //# First determine the throughput for the DUT for the minimum frame size on the media used in the testing.
+    //# First determine the throughput for the DUT for the minimum frame size on the media used in
+    //# the testing.
     let smallest = [bench.smallest()];
     bench.of(entry, &smallest, |bench, traffic, table| {
         for kind in &kinds {

@@ -25,8 +25,8 @@ pub enum Directions {
     OneWay,
     /// Both ways, each half of the load.
     //= rfc2544 §14
-    //# To test the bidirectional performance of a DUT, the test series SHOULD be run with the same data rate being
-    //# offered from each direction.
+    //# To test the bidirectional performance of a DUT, the test series SHOULD be run with the same
+    //# data rate being offered from each direction.
     Both,
 }
 
@@ -191,7 +191,8 @@ impl Plan {
 
 /// Frames that came and should not have, or not so.
 //= rfc2544 §10
-//# The test equipment SHOULD discard any frames received during a test run that are not actual forwarded test frames.
+//# The test equipment SHOULD discard any frames received during a test run that are not actual
+//# forwarded test frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// Came more than once.

@@ -17,7 +17,7 @@ const FRAME_BYTES: u32 = 1518;
 
 /// What a file is on the line.
 pub fn frames() -> Traffic {
-    Traffic::of(Sizes::of(FRAME_BYTES).expect("Ethernet has them"))
+    Traffic::of(Sizes::of(FRAME_BYTES).expect("the size is within bounds"))
 }
 
 /// By what a file is transferred.

@@ -62,8 +62,8 @@ pub enum Mismatch {
     /// Loss: frames that should have been offered in the time that the trial took, and were not,
     /// count as offered and lost.
     //= rfc9971 §4.9.1
-    //# When testing the real SUT, it is RECOMMENDED to turn any severe deviation between the Intended Load and the
-    //# Offered Load into the increased Trial Loss Ratio.
+    //# When testing the real SUT, it is RECOMMENDED to turn any severe deviation between the
+    //# Intended Load and the Offered Load into the increased Trial Loss Ratio.
     Loss,
 }
 

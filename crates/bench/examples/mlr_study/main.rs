@@ -1,4 +1,5 @@
-//! MLRsearch against binary search over simulated devices: `cargo run --release -p trammel-bench --example mlr_study`.
+//! MLRsearch against binary search over simulated devices: `cargo run --release -p trammel-bench
+//! --example mlr_study`.
 //!
 //! | argument | does |
 //! | --- | --- |
@@ -18,7 +19,8 @@ use trammel_bench::trial::Load;
 use trammel_core::rng::Rng;
 use trammel_core::time::Span;
 
-/// RFC 2544 §23 waits two seconds before a trial for learning and two after it for residual frames, and then five.
+/// RFC 2544 §23 waits two seconds before a trial for learning and two after it for residual frames,
+/// and then five.
 const WAITS_S: f64 = 9.0;
 
 fn main() {
@@ -28,7 +30,7 @@ fn main() {
         words.get(at + 1).map(String::as_str)
     };
     let number = |option: &str, default: u32| {
-        after(option).map_or(default, |word| word.parse().expect("a number"))
+        after(option).map_or(default, |word| word.parse().expect("the text is a number"))
     };
     let devices = number("--devices", 200);
     let seed = u64::from(number("--seed", 1));
@@ -49,19 +51,21 @@ fn serve(seed: u64) {
         let line = line.expect("text");
         let (what, words) = line.split_once(' ').expect("a word and what belongs to it");
         let (first, second) = words.rsplit_once(' ').expect("two words");
-        let numbers = || [first, second].map(|word| word.parse::<f64>().expect("a number"));
+        let numbers =
+            || [first, second].map(|word| word.parse::<f64>().expect("the text is a number"));
         match what {
             "device" => {
                 let family = Family::ALL
                     .into_iter()
                     .find(|family| family.name() == first);
-                let number = second.parse().expect("a number");
+                let number = second.parse().expect("the text is a number");
                 law = Law::new(family.expect("a family"), seed, number);
                 rng = Rng::new(seed, &format!("served:{words}"));
             }
             "trial" => {
                 let [rate, seconds] = numbers();
-                let load = Load::new(rate, Span::from_secs_f64(seconds)).expect("above 0");
+                let load =
+                    Load::new(rate, Span::from_secs_f64(seconds)).expect("the load is above 0");
                 let outcome = offer(&law, &mut rng, load).expect("a law of loss");
                 println!("{} {}", outcome.offered, outcome.forwarded);
             }
@@ -69,7 +73,7 @@ fn serve(seed: u64) {
                 let [rate, loss] = numbers();
                 println!(
                     "{}",
-                    law.passes(Load::new(rate, FINAL).expect("above 0"), loss)
+                    law.passes(Load::new(rate, FINAL).expect("the load is above 0"), loss)
                 );
             }
         }
@@ -107,7 +111,8 @@ fn bounds(seed: u64, devices: u32) {
 
 fn compare(seed: u64, devices: u32) {
     println!(
-        "Mean of {devices} devices; ratios to binary search; wrong and irregular in percent of the goals. Seed {seed}."
+        "Mean of {devices} devices; ratios to binary search; wrong and irregular in percent of the \
+         goals. Seed {seed}."
     );
     println!(
         "{:14} {:17} {:>7} {:>7} {:>6} {:>6} {:>10} {:>7} {:>8} {:>10}",

@@ -115,7 +115,7 @@ impl Bounds {
     /// upper.
     pub(crate) fn passes(&self, law: &Law) -> (Option<f64>, Option<f64>) {
         let upheld = |rate: f64| {
-            let load = Load::new(rate, FINAL).expect("it was tried");
+            let load = Load::new(rate, FINAL).expect("the load is above 0");
             let passes = law.passes(load, self.goal.loss_ratio);
             if self.goal.exceed_ratio == 0.0 {
                 return passes;

@@ -1,11 +1,12 @@
 //! Tests of devices: a file each, in the folder of the text that defines it.
 //!
-//! A test is a function of a [`Bench`], which has the testbed and the traffic to be tried, and gives a table: a row for each
-//! kind of traffic, in the columns that its entry declares after those that all tests share. What the report draws of it is
-//! declared too, as the form that the text mandates. What several tests need, each kind of traffic's throughput, is
-//! searched once.
+//! A test is a function of a [`Bench`], which has the testbed and the traffic to be tried, and
+//! gives a table: a row for each kind of traffic, in the columns that its entry declares after
+//! those that all tests share. What the report draws of it is declared too, as the form that the
+//! text mandates. What several tests need, each kind of traffic's throughput, is searched once.
 //!
-//! How long a run will take is asked by running it on a testbed that only counts ([`crate::rehearsal`]).
+//! How long a run will take is asked by running it on a testbed that only counts
+//! ([`crate::rehearsal`]).
 
 use crate::ports::{Flow, Learned, Learning};
 use crate::recorded::Recorded;
@@ -376,7 +377,7 @@ impl<'a> Bench<'a> {
         cells.extend(own);
         table
             .push(cells)
-            .expect("the cells are those of the columns");
+            .expect("the row has a cell for each column");
     }
 }
 

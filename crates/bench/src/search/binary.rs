@@ -14,9 +14,9 @@
 //! is the tester's.
 //!
 //= rfc2544 §24
-//# The tests that involve some form of "binary search", for example the throughput test, to determine the exact
-//# result MAY use a shorter trial duration to minimize the length of the search procedure, but the final
-//# determination SHOULD be made with full length trials.
+//# The tests that involve some form of "binary search", for example the throughput test, to
+//# determine the exact result MAY use a shorter trial duration to minimize the length of the search
+//# procedure, but the final determination SHOULD be made with full length trials.
 
 use super::{Ends, Error, Found, check, least, most, share, time, width};
 use crate::trial::{Load, Trial};

@@ -236,9 +236,16 @@ mod tests {
         fn all_searches_find_the_same_capacity(capacity in 2e4..9e5_f64) {
             for by in ALL {
                 let found = search(by).run(1e6, 1e6, &mut of_capacity(capacity, 1e9)).unwrap();
-                let width = if by == By::Incremental { 0.01 * 1e6 } else { 0.005 * capacity * 1.01 };
+                let width = if by == By::Incremental {
+                    0.01 * 1e6
+                } else {
+                    0.005 * capacity * 1.01
+                };
                 let (lower, upper) = (found.lower.unwrap(), found.upper.unwrap());
-                prop_assert!(lower <= capacity + 1.0 && capacity <= upper + 1.0, "{:?} {} {}", by, lower, upper);
+                prop_assert!(
+                    lower <= capacity + 1.0 && capacity <= upper + 1.0, "{:?} {} {}", by, lower,
+                    upper
+                );
                 prop_assert!(upper - lower <= width * 1.001, "{:?} {} {}", by, lower, upper);
                 prop_assert_eq!(found.verdict, Verdict::Between);
                 prop_assert!(found.at_lower().is_some());

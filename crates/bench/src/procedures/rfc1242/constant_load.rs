@@ -1,12 +1,12 @@
 //! Constant load: steadiness of a device at loads below its throughput.
 //!
 //! # What it does
-//! Frames of one size at even gaps, at several shares of the throughput. A load is *steady* where every frame came once, in
-//! order and with the bytes that it was sent with.
+//! Frames of one size at even gaps, at several shares of the throughput. A load is *steady* where
+//! every frame came once, in order and with the bytes that it was sent with.
 //!
 //! # References
-//! RFC 1242 §3.4; Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular Router
-//! and the NetFPGA Router", §5.1.
+//! RFC 1242 §3.4; Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the
+//! Click Modular Router and the NetFPGA Router", §5.1.
 
 use super::super::{Bench, Entry, Error, Form, load, shares};
 use crate::summary::latencies;

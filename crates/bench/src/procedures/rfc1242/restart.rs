@@ -1,12 +1,13 @@
 //! Restart behaviour: distribution of the outage after a restart, over many restarts.
 //!
 //! # What it does
-//! As the test `reset`, at half of the throughput and far oftener, as the paper does: its mean is the paper's figure, and
-//! least, median, percentiles and most say how much it varies. Nothing is taken off for the power.
+//! As the test `reset`, at half of the throughput and far oftener, as the paper does: its mean is
+//! the paper's figure, and least, median, percentiles and most say how much it varies. Nothing is
+//! taken off for the power.
 //!
 //! # References
-//! RFC 1242 §3.14; Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular Router
-//! and the NetFPGA Router", §5.5.
+//! RFC 1242 §3.14; Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between
+//! the Click Modular Router and the NetFPGA Router", §5.5.
 
 use super::super::{Bench, Entry, Error, Form};
 use crate::resets::{Course, Interruption, caused, tabulate, taxonomy};

@@ -1,12 +1,14 @@
-//! Single-frame behaviour: whether a frame that comes alone is forwarded, and how much longer it takes than one of many.
+//! Single-frame behaviour: whether a frame that comes alone is forwarded, and how much longer it
+//! takes than one of many.
 //!
 //! # What it does
-//! One frame, again and again, each after the device has been at rest; then a steady stream for comparison. Caches, sleeping
-//! processors and interrupts that wait for more frames show as the difference of the two.
+//! One frame, again and again, each after the device has been at rest; then a steady stream for
+//! comparison. Caches, sleeping processors and interrupts that wait for more frames show as the
+//! difference of the two.
 //!
 //! # References
-//! RFC 1242 §3.16; Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between the Click Modular Router
-//! and the NetFPGA Router", §5.6 and figure 7.
+//! RFC 1242 §3.16; Linguaglossa, Lombardo, Reforgiato, Schembra, "Performance Comparison between
+//! the Click Modular Router and the NetFPGA Router", §5.6 and figure 7.
 
 use super::super::{Bench, Entry, Error, Form, burst, load};
 use crate::summary::{latencies, us};

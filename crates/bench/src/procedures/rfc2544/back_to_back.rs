@@ -1,11 +1,13 @@
-//! Back-to-back frames: the longest burst at minimum gap without loss, and the buffer that it implies.
+//! Back-to-back frames: the longest burst at minimum gap without loss, and the buffer that it
+//! implies.
 //!
 //! # What it does
-//! Only where the throughput is below what the media carry is there a burst that overflows a buffer: other sizes have a row
-//! that says so. Elsewhere a binary search with loss verification over the length of the burst is made anew for each
-//! repetition. Of a device that is a buffer before a processor, the burst is longer than the buffer, since frames leave it
-//! meanwhile; the *corrected* time takes them out. A burst that was as long as was tried, or that the tester made slower than the line, filled no
-//! buffer: none is implied then.
+//! Only where the throughput is below what the media carry is there a burst that overflows a
+//! buffer: other sizes have a row that says so. Elsewhere a binary search with loss verification
+//! over the length of the burst is made anew for each repetition. Of a device that is a buffer
+//! before a processor, the burst is longer than the buffer, since frames leave it meanwhile; the
+//! *corrected* time takes them out. A burst that was as long as was tried, or that the tester made
+//! slower than the line, filled no buffer: none is implied then.
 //!
 //! ```text
 //! implied   = mean burst / line rate
@@ -34,11 +36,12 @@ pub static ENTRY: Entry = Entry {
         references: &["RFC 9004", "RFC 2544 §26.4", "RFC 1242 §3.1"],
         params: &[
             //= rfc9004 §6.2
-            //# The upper search limit for the time to send each burst MUST be configurable to values as high as 30 seconds
+            //# The upper search limit for the time to send each burst MUST be configurable to
+            //# values as high as 30 seconds
             Param::time("longest", "2 s", "the longest burst to try"),
             //= rfc9004 §6.2
-            //# The tester usually imposes a (configurable) minimum step size for burst length, and the step size MUST be
-            //# reported with the results
+            //# The tester usually imposes a (configurable) minimum step size for burst length, and
+            //# the step size MUST be reported with the results
             Param::int(
                 "step",
                 1,
@@ -56,8 +59,8 @@ pub static ENTRY: Entry = Entry {
                 "how often to repeat a lossy burst",
             ),
             //= rfc2544 §26.4
-            //# The trial length MUST be at least 2 seconds and SHOULD be repeated at least 50 times with the average of the
-            //# recorded values being reported.
+            //# The trial length MUST be at least 2 seconds and SHOULD be repeated at least 50 times
+            //# with the average of the recorded values being reported.
             Param::int(
                 "repeats",
                 1,
@@ -117,8 +120,8 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
         let step = params.int("step").unsigned_abs();
         let verifications = params.int("verifications").unsigned_abs();
         //= rfc9004 §6.1
-        //# select the subset of frame sizes whose Measured Throughput (during prerequisite testing) was less than the Max
-        //# Theoretical Frame Rate of the DUT/test setup.
+        //# select the subset of frame sizes whose Measured Throughput (during prerequisite testing)
+        //# was less than the Max Theoretical Frame Rate of the DUT/test setup.
         let (bursts, verdict) = if found.verdict == Verdict::PassedAtMost {
             (Vec::new(), INFINITE)
         } else if found.verdict == Verdict::Tester {
@@ -135,7 +138,8 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
         };
         let mean: Option<f64> = bursts.iter().copied().collect::<Moments>().mean();
         //= rfc9004 §6.4
-        //# Implied DUT buffer time = Average num of Back-to-back Frames / Max Theoretical Frame Rate
+        //# Implied DUT buffer time = Average num of Back-to-back Frames / Max Theoretical Frame
+        //# Rate
         // A burst that was not the longest to pass, or was none at the line's rate, implies none.
         let is_burst = ![AT_LONGEST, TESTERS].contains(&verdict);
         let implied = mean.filter(|_| is_burst).map(|frames| frames / line);
@@ -218,16 +222,24 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(10))]
         #[test]
-        fn the_corrected_time_is_that_of_the_buffer(share in 0.2..0.8_f64, buffer in 10..300_usize) {
+        fn the_corrected_time_is_that_of_the_buffer(
+            share in 0.2..0.8_f64, buffer in 10..300_usize
+        ) {
             let mut device = Device { buffer, ..Device::of_capacity(share * LINE_FPS) };
-            let exact = Search { width: 1e-4, duration: Span::from_secs(10), final_duration: Span::from_secs(10), ..search() };
+            let exact = Search {
+                width: 1e-4, duration: Span::from_secs(10), final_duration: Span::from_secs(10),
+                ..search()
+            };
             let table = made(&ENTRY, &GIVEN, &mut device, &[traffic(64)], exact);
             let row = table.rows().next().unwrap();
             let float = |name: &str| row.float(name).unwrap();
             // The frame that is in service is kept too.
             let kept = (buffer + 1) as f64;
             let truth = kept / (1.0 - share);
-            prop_assert!((float("burst_mean_frames") - truth).abs() <= 1.0 + 1.0 / (1.0 - share), "{} {}", float("burst_mean_frames"), truth);
+            prop_assert!(
+                (float("burst_mean_frames") - truth).abs() <= 1.0 + 1.0 / (1.0 - share), "{} {}",
+                float("burst_mean_frames"), truth
+            );
             let corrected = float("corrected_buffer_us") * LINE_FPS / 1e6;
             prop_assert!((corrected / kept - 1.0).abs() < 0.12, "{} {}", corrected, kept);
             prop_assert_eq!(row.text("verdict"), "found");

@@ -1,13 +1,15 @@
 //! Latency of frames at the throughput.
 //!
 //! # What it does
-//! A stream at the throughput rate; one frame is tagged when half of it has been sent, and its latency is the trial's value.
-//! The value that is reported is the mean of the repetitions. Where the testbed tags no frames, the mean of all frames of a
-//! trial is its value, and `value_of` says so. Least, median, percentiles and most are of all frames of all trials.
-//! `latency_of` says which definition of RFC 1242 the times follow.
+//! A stream at the throughput rate; one frame is tagged when half of it has been sent, and its
+//! latency is the trial's value. The value that is reported is the mean of the repetitions. Where
+//! the testbed tags no frames, the mean of all frames of a trial is its value, and `value_of` says
+//! so. Least, median, percentiles and most are of all frames of all trials. `latency_of` says which
+//! definition of RFC 1242 the times follow.
 //!
-//! A rate that lost nothing may still be more than the device bears for long, as long as its buffer fills: then latencies grow through a trial
-//! and say how long that was. Further tagged frames tell it, and `delays` says so.
+//! A rate that lost nothing may still be more than the device bears for long, as long as its buffer
+//! fills: then latencies grow through a trial and say how long that was. Further tagged frames tell
+//! it, and `delays` says so.
 //!
 //! # References
 //! RFC 2544 §26.2; RFC 1242 §3.8.
@@ -35,7 +37,8 @@ pub static ENTRY: Entry = Entry {
             //# An identifying tag SHOULD be included in one frame after 60 seconds
             Param::time("tag_after", "60 s", "time before a frame is tagged"),
             //= rfc2544 §26.2
-            //# The test MUST be repeated at least 20 times with the reported value being the average of the recorded values.
+            //# The test MUST be repeated at least 20 times with the reported value being the
+            //# average of the recorded values.
             Param::int("repeats", 1, 10_000, "20", "", "how often the test is made"),
         ],
     },

@@ -1,9 +1,10 @@
 //! Reset: outage after a reset, for each kind of reset that the testbed can cause.
 //!
 //! # What it does
-//! A stream of the smallest frames at the throughput rate; 15 s on, a reset. Its length is told by the frames that were lost
-//! and by the time stamps of the frames before and after it, each the mean of the repetitions. The seconds for which the
-//! power is off do not count: 15 s are taken from the time of a power interruption.
+//! A stream of the smallest frames at the throughput rate; 15 s on, a reset. Its length is told by
+//! the frames that were lost and by the time stamps of the frames before and after it, each the
+//! mean of the repetitions. The seconds for which the power is off do not count: 15 s are taken
+//! from the time of a power interruption.
 //!
 //! # References
 //! RFC 6201, which updates RFC 2544 §26.6.
@@ -24,8 +25,8 @@ pub static ENTRY: Entry = Entry {
         references: &["RFC 6201", "RFC 2544 §26.6"],
         params: &[
             //= rfc6201 §4.1.1.1
-            //# ensure that the DUT is able to forward the traffic for at least 15 seconds before any test activities are
-            //# performed.
+            //# ensure that the DUT is able to forward the traffic for at least 15 seconds before
+            //# any test activities are performed.
             Param::time("before", "15 s", "how long it forwards before the reset"),
             Param::time("watch", "180 s", "the longest reset that can be observed"),
             //= rfc6201 §1.4
@@ -50,7 +51,8 @@ pub static ENTRY: Entry = Entry {
         ("result", CellType::Text),
     ],
     //= rfc6201 §1.4
-    //# All reset results are reported in a simple statement including the frame loss (if measured) and reset times.
+    //# All reset results are reported in a simple statement including the frame loss (if measured)
+    //# and reset times.
     form: Form::Statements,
     run,
 };
@@ -135,9 +137,13 @@ mod tests {
                 let gap_ms = 1e3 / row.float("throughput_fps").unwrap();
                 for method in ["reset_time_ms", "reset_time_by_loss_ms"] {
                     let found = row.float(method).unwrap();
-                    prop_assert!((found - outage_ms as f64).abs() <= 2.0 * gap_ms, "{} {}", method, found);
+                    prop_assert!(
+                        (found - outage_ms as f64).abs() <= 2.0 * gap_ms, "{} {}", method, found
+                    );
                 }
-                prop_assert_eq!((row.text("result"), row.int("trials")), ("it forwards again", Some(2)));
+                prop_assert_eq!(
+                    (row.text("result"), row.int("trials")), ("it forwards again", Some(2))
+                );
             }
         }
     }

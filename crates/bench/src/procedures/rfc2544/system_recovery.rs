@@ -1,9 +1,9 @@
 //! System recovery: time until losses end after an overload.
 //!
 //! # What it does
-//! A stream above the throughput, then, without a pause, half of that. The recovery time is from the fall of the load to the
-//! last frame that was lost, and none where no frame was lost after it. Timestamp B is the later one: the RFC's sentence
-//! subtracts them the other way round.
+//! A stream above the throughput, then, without a pause, half of that. The recovery time is from
+//! the fall of the load to the last frame that was lost, and none where no frame was lost after it.
+//! Timestamp B is the later one: the RFC's sentence subtracts them the other way round.
 //!
 //! # References
 //! RFC 2544 §26.5.
@@ -24,8 +24,8 @@ pub static ENTRY: Entry = Entry {
         references: &["RFC 2544 §26.5"],
         params: &[
             //= rfc2544 §26.5
-            //# Send a stream of frames at a rate 110% of the recorded throughput rate or the maximum rate for the media,
-            //# whichever is lower, for at least 60 seconds.
+            //# Send a stream of frames at a rate 110% of the recorded throughput rate or the
+            //# maximum rate for the media, whichever is lower, for at least 60 seconds.
             Param::float(
                 "overload",
                 1.0,
@@ -41,7 +41,8 @@ pub static ENTRY: Entry = Entry {
                 "how long to observe it at half of that load",
             ),
             //= rfc2544 §26.5
-            //# The test SHOULD be repeated a number of times and the average of the recorded values being reported.
+            //# The test SHOULD be repeated a number of times and the average of the recorded values
+            //# being reported.
             Param::int("repeats", 1, 10_000, "10", "", "how often the test is made"),
         ],
     },
@@ -76,8 +77,8 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
     bench.at_throughput(&ENTRY, |bench, traffic, fps| {
         let high = (params.float("overload") * fps).min(bench.line_fps(traffic));
         //= rfc2544 §26.5
-        //# At Timestamp A reduce the frame rate to 50% of the above rate and record the time of the last frame lost
-        //# (Timestamp B).
+        //# At Timestamp A reduce the frame rate to 50% of the above rate and record the time of the
+        //# last frame lost (Timestamp B).
         let half = load(high / 2.0, watch)?;
         let plan = Plan::of(&[load(high, overloaded)?, half]);
         // Losses in the last hundredth, or within ten frames of the end, have not ended.
@@ -119,14 +120,20 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20))]
         #[test]
-        fn the_time_that_a_device_takes_is_found(share in 0.3..0.85_f64, hangover_ms in 0..1500_u64) {
-            let mut device = Device { hangover: Span::from_ms(hangover_ms), ..Device::of_capacity(share * LINE_FPS) };
+        fn the_time_that_a_device_takes_is_found(
+            share in 0.3..0.85_f64, hangover_ms in 0..1500_u64
+        ) {
+            let mut device = Device {
+                hangover: Span::from_ms(hangover_ms), ..Device::of_capacity(share * LINE_FPS)
+            };
             let table = made(&ENTRY, &GIVEN, &mut device, &[traffic(64)], search());
             let row = table.rows().next().unwrap();
             let half = row.float("overload_fps").unwrap() / 2.0;
             let found = row.float("recovery_mean_ms").unwrap();
             // It loses each second frame meanwhile.
-            prop_assert!((found - hangover_ms as f64).abs() <= 2e3 / half + 1.0, "{} {}", found, hangover_ms);
+            prop_assert!(
+                (found - hangover_ms as f64).abs() <= 2e3 / half + 1.0, "{} {}", found, hangover_ms
+            );
             prop_assert_eq!((row.int("lossless"), row.int("unrecovered")), (Some(0), Some(0)));
         }
     }

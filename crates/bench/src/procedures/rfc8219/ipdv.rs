@@ -1,9 +1,10 @@
-//! Inter-packet delay variation: differences between delays of successive frames, over many streams.
+//! Inter-packet delay variation: differences between delays of successive frames, over many
+//! streams.
 //!
 //! # What it does
-//! Streams at the throughput rate, of which least, median and most of the differences are taken. Of each of the three the
-//! median of the repetitions is reported. A testbed must measure the differences itself: they are not in the distribution
-//! of the delays.
+//! Streams at the throughput rate, of which least, median and most of the differences are taken. Of
+//! each of the three the median of the repetitions is reported. A testbed must measure the
+//! differences itself: they are not in the distribution of the delays.
 //!
 //! # References
 //! RFC 8219 §7.3.2; RFC 5481; RFC 3393.
@@ -124,7 +125,9 @@ mod tests {
         fn quantiles_over_both_signs_are_those_of_the_numbers(
             mut differences in prop::collection::vec(-100_000..100_000_i64, 1..60),
         ) {
-            let mut variation = Variation { less: Histogram::of_times(), more: Histogram::of_times() };
+            let mut variation = Variation {
+                less: Histogram::of_times(), more: Histogram::of_times()
+            };
             for us in &differences {
                 let side = if *us < 0 { &mut variation.less } else { &mut variation.more };
                 side.record_time(Span::from_us(us.unsigned_abs()));
@@ -143,7 +146,9 @@ mod tests {
                 let truth = differences[at] as f64 / 1e3;
                 (found - truth).abs() <= 1e-3 * truth.abs() + 1e-6
             };
-            prop_assert!(is_near(middle) || is_near(middle.saturating_sub(1)), "{} {:?}", found, differences);
+            prop_assert!(
+                is_near(middle) || is_near(middle.saturating_sub(1)), "{} {:?}", found, differences
+            );
         }
     }
 }

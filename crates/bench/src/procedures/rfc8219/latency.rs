@@ -1,9 +1,11 @@
-//! Typical and worst-case latency: the median and the 99.9th percentile of a stream's latencies, over many streams.
+//! Typical and worst-case latency: the median and the 99.9th percentile of a stream's latencies,
+//! over many streams.
 //!
 //! # What it does
-//! A stream at the throughput rate; 500 frames of its second half are tagged. Of their latencies the median is the *typical*
-//! one and the 99.9th percentile the *worst-case* one. Both are reported as the median of the repetitions, with the 1st and
-//! 99th percentile. Where the testbed tags no frames, all frames of a stream are in place of them, and `value_of` says so.
+//! A stream at the throughput rate; 500 frames of its second half are tagged. Of their latencies
+//! the median is the *typical* one and the 99.9th percentile the *worst-case* one. Both are
+//! reported as the median of the repetitions, with the 1st and 99th percentile. Where the testbed
+//! tags no frames, all frames of a stream are in place of them, and `value_of` says so.
 //!
 //! # References
 //! RFC 8219 §7.2; RFC 1242 §3.8.
@@ -21,7 +23,8 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "latency-rfc8219",
         aliases: &["typical-latency"],
-        summary: "typical and worst-case latency: median and 99.9th percentile of streams at the throughput",
+        summary: "typical and worst-case latency: median and 99.9th percentile of streams at the \
+                  throughput",
         references: &["RFC 8219 §7.2", "RFC 1242 §3.8"],
         params: &[
             //= rfc8219 §7.2
@@ -39,8 +42,8 @@ pub static ENTRY: Entry = Entry {
                 "how many frames are tagged",
             ),
             //= rfc8219 §7.2
-            //# The test MUST be repeated at least 20 times with the reported value being the median of the recorded values
-            //# for TL and WCL.
+            //# The test MUST be repeated at least 20 times with the reported value being the median
+            //# of the recorded values for TL and WCL.
             Param::int("repeats", 1, 10_000, "20", "", "how often the test is made"),
         ],
     },

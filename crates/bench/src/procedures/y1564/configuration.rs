@@ -1,9 +1,10 @@
 //! Service configuration test: whether each service gets its rates and not more.
 //!
 //! # What it does
-//! Each kind of traffic is a service, and is tried alone. Its committed rate is offered in steps, at each of which rate, loss,
-//! delay and variation must be accepted; then committed and excess rate together; then more than both, which a policer must
-//! hold down. Beyond the committed rate only the rate that comes is judged: there is no promise but the least and the most.
+//! Each kind of traffic is a service, and is tried alone. Its committed rate is offered in steps,
+//! at each of which rate, loss, delay and variation must be accepted; then committed and excess
+//! rate together; then more than both, which a policer must hold down. Beyond the committed rate
+//! only the rate that comes is judged: there is no promise but the least and the most.
 //!
 //! # References
 //! ITU-T Y.1564, from secondary sources: see [`crate::service`].
@@ -84,7 +85,8 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
         for (step, bps) in &steps {
             if *bps > line_bps {
                 return Err(Error::Setting(format!(
-                    "`{step}` is {:.3} Mbit/s, and the line carries {:.3} Mbit/s in frames of {}; lower `cir` or `eir`, or set `policing` to false",
+                    "`{step}` is {:.3} Mbit/s, and the line carries {:.3} Mbit/s in frames of {}; \
+                     lower `cir` or `eir`, or set `policing` to false",
                     bps / 1e6,
                     line_bps / 1e6,
                     traffic.sizes,

@@ -13,7 +13,8 @@ const GROWTH: f64 = 64.0;
 
 /// What is searched for.
 //= rfc9971 §4.6.7
-//# The required attributes are Goal Final Trial Duration, Goal Duration Sum, Goal Loss Ratio, and Goal Exceed Ratio.
+//# The required attributes are Goal Final Trial Duration, Goal Duration Sum, Goal Loss Ratio, and
+//# Goal Exceed Ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
     /// The share of frames that a trial may lose, from 0 to below 1.
@@ -60,8 +61,8 @@ impl Goal {
 
     /// RFC 2544's throughput: the lower bound is the throughput.
     //= rfc9971 §4.10.2
-    //# The following Search Goal instance makes the corresponding Search Result unconditionally compliant with
-    //# Section 24 of [RFC2544].
+    //# The following Search Goal instance makes the corresponding Search Result unconditionally
+    //# compliant with Section 24 of [RFC2544].
     pub fn rfc2544() -> Goal {
         Goal::ndr(Span::from_secs(60))
     }
@@ -69,8 +70,8 @@ impl Goal {
     /// Binary search with loss verification of ETSI GS NFV-TST 009, a trial that lost repeated
     /// once: one of two passes.
     //= rfc9971 §4.10.3
-    //# For example, for the "max(r) = 2" variant, the following Search Goal instance should be used to get a
-    //# compatible Search Result
+    //# For example, for the "max(r) = 2" variant, the following Search Goal instance should be used
+    //# to get a compatible Search Result
     pub fn tst009() -> Goal {
         Goal {
             exceed_ratio: 0.5,

@@ -148,7 +148,9 @@ proptest! {
             let bears = capacity / (1.0 - result.goal.loss_ratio);
             prop_assert_eq!(result.irregular, None);
             // Frames are whole.
-            prop_assert!(result.lower.unwrap() <= bears + 1.0 && bears - 1.0 <= result.upper.unwrap());
+            prop_assert!(
+                result.lower.unwrap() <= bears + 1.0 && bears - 1.0 <= result.upper.unwrap()
+            );
         }
     }
 
@@ -166,12 +168,16 @@ proptest! {
         all_hold(&search(&goals, &mut noisy), &goals)?;
         // It bears some loads and not others, in no order.
         let mut rng = Rng::new(seed, "whims");
-        let mut whimsical = device(|load| load.frames() * if rng.chance(noise) { 1.0 } else { rng.unit() });
+        let mut whimsical = device(|load| {
+            load.frames() * if rng.chance(noise) { 1.0 } else { rng.unit() }
+        });
         all_hold(&search(&goals, &mut whimsical), &goals)?;
     }
 
     #[test]
-    fn a_tester_at_its_limit_is_told_from_the_device(tester in 2e3..9e5_f64, capacity in 2e3..2e6_f64) {
+    fn a_tester_at_its_limit_is_told_from_the_device(
+        tester in 2e3..9e5_f64, capacity in 2e3..2e6_f64
+    ) {
         let mut device = of_capacity(capacity);
         let mut limited = |load: Load| {
             let within = Load::new(load.frames_per_second().min(tester), load.duration()).unwrap();
