@@ -1,8 +1,8 @@
 //! What every plug-in says of itself: name, summary, references and typed parameters.
 //!
-//! From these tables come `trammel list`, the reference pages, the checks of a scenario's parameters and
-//! the suggestions for misspelt names. A family's `Entry` holds an [`About`] and a constructor that takes
-//! resolved [`Params`].
+//! From these tables come `trammel list`, the reference pages, the checks of a scenario's
+//! parameters and the suggestions for misspelt names. A family's `Entry` holds an [`About`] and a
+//! constructor that takes resolved [`Params`].
 
 use crate::time::Span;
 use crate::units::{Dimension, Quantity, Rate, nearest};
@@ -116,7 +116,14 @@ impl fmt::Display for Value {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParamError {
     /// The plug-in has no such parameter.
-    #[error("`{plugin}` has no parameter `{key}`{}", match nearest { Some(n) => format!("; did you mean `{n}`?"), None if known.is_empty() => "; it has none".to_owned(), None => format!("; it has {known}") })]
+    #[error(
+        "`{plugin}` has no parameter `{key}`{}",
+        match nearest {
+            Some(n) => format!("; did you mean `{n}`?"),
+            None if known.is_empty() => "; it has none".to_owned(),
+            None => format!("; it has {known}")
+        }
+    )]
     Unknown {
         /// The plug-in.
         plugin: String,
@@ -165,7 +172,8 @@ impl ParamError {
 pub struct Params(Vec<(&'static str, Value)>);
 
 impl Params {
-    /// Checks `given` against the parameters of `about` and fills in the defaults. Reports all faults.
+    /// Checks `given` against the parameters of `about` and fills in the defaults. Reports all
+    /// faults.
     pub fn resolve(about: &About, given: &[(String, Value)]) -> Result<Params, Vec<ParamError>> {
         let mut errors = Vec::new();
         for (key, _) in given {
@@ -224,7 +232,8 @@ impl Params {
             .unwrap_or_else(|| panic!("no parameter `{name}` in the entry"))
             .1
     }
-    /// The whole number `name`. Panics, as all getters do, where the entry declares no such parameter.
+    /// The whole number `name`. Panics, as all getters do, where the entry declares no such
+    /// parameter.
     pub fn int(&self, name: &str) -> i64 {
         match self.get(name) {
             Value::Int(v) => *v,

@@ -1,17 +1,19 @@
-//! The event queue: a hierarchical timing wheel over picoseconds, first in first out among equal times.
+//! The event queue: a hierarchical timing wheel over picoseconds, first in first out among equal
+//! times.
 //!
-//! A time is read as eleven digits of six bits. An event waits on the level of the highest digit in which
-//! its time differs from the time of the last event popped (the *base*), in the slot of that digit's
-//! value. So the earliest event is in the first occupied slot of the lowest occupied level, which two bit
-//! scans find. Where that slot is above level 0 and holds several events, they are spread over lower
-//! levels as seen from the earliest of them, which thereby becomes the base; each event is moved at most
-//! ten times in its life, usually once or twice. A slot is a list that keeps the order of insertion, and
-//! spreading keeps it too: hence the order among equal times.
+//! A time is read as eleven digits of six bits. An event waits on the level of the highest digit in
+//! which its time differs from the time of the last event popped (the *base*), in the slot of that
+//! digit's value. So the earliest event is in the first occupied slot of the lowest occupied level,
+//! which two bit scans find. Where that slot is above level 0 and holds several events, they are
+//! spread over lower levels as seen from the earliest of them, which thereby becomes the base; each
+//! event is moved at most ten times in its life, usually once or twice. A slot is a list that keeps
+//! the order of insertion, and spreading keeps it too: hence the order among equal times.
 //!
-//! Events live in a slab with a free list. Pushing allocates only when more events wait than ever before.
+//! Events live in a slab with a free list. Pushing allocates only when more events wait than ever
+//! before.
 //!
-//! Source: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", 1987; the moving base is that of
-//! the radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, 1990).
+//! Source: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", 1987; the moving base is
+//! that of the radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, 1990).
 
 use crate::time::Time;
 use std::cell::Cell;
@@ -23,7 +25,8 @@ const LEVELS: usize = u64::BITS.div_ceil(DIGIT_BITS) as usize;
 /// The index of no node.
 const NONE: u32 = u32::MAX;
 
-/// An event in the queue, to cancel it. Keys are not reused: one of an event that is gone cancels nothing.
+/// An event in the queue, to cancel it. Keys are not reused: one of an event that is gone cancels
+/// nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
     node: u32,
@@ -106,8 +109,8 @@ impl<T> EventQueue<T> {
         self.len == 0
     }
 
-    /// Lets `event` happen at `time`. A time before that of the last event popped counts as that time: the
-    /// past is over.
+    /// Lets `event` happen at `time`. A time before that of the last event popped counts as that
+    /// time: the past is over.
     pub fn push(&mut self, time: Time, event: T) -> Key {
         let time = time.as_ps().max(self.base);
         // Where it is unknown it stays so, except that a single event is the earliest.
@@ -229,8 +232,8 @@ impl<T> EventQueue<T> {
         earliest
     }
 
-    /// Moves the base to `earliest` and the events of one slot to where they belong as seen from there. All
-    /// others stay: they differ from the new base in the same digit as from the old.
+    /// Moves the base to `earliest` and the events of one slot to where they belong as seen from
+    /// there. All others stay: they differ from the new base in the same digit as from the old.
     fn spread(&mut self, level: usize, slot: usize, earliest: u64) {
         let mut at = self.slots[level * SLOTS + slot].head;
         self.set_empty(level, slot);

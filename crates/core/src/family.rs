@@ -31,8 +31,11 @@ pub struct Family<E: 'static> {
 
 /// No entry of a family answers to a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{}", self.what(), nearest.as_ref().map(|n| format!("; did you mean \
-    `{n}`?")).unwrap_or_default())]
+#[error(
+    "{}{}",
+    self.what(),
+    nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default()
+)]
 pub struct Unknown {
     /// What was looked for: `queue discipline`.
     pub noun: &'static str,

@@ -1,8 +1,8 @@
 //! Rates that change with time: steps that may repeat, and delivery traces in Mahimahi's format.
 //!
-//! A [`RateSchedule`] says which rate holds when. A [`DeliverySchedule`] says when a packet may leave: its
-//! text has a line for each opportunity to deliver 1500 bytes, the milliseconds since the start as a whole
-//! number, and begins again where it ends.
+//! A [`RateSchedule`] says which rate holds when. A [`DeliverySchedule`] says when a packet may
+//! leave: its text has a line for each opportunity to deliver 1500 bytes, the milliseconds since
+//! the start as a whole number, and begins again where it ends.
 //!
 //! Source: Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015, §3;
 //! `mm-link(1)`.
@@ -65,8 +65,8 @@ pub struct RateSchedule {
 }
 
 impl RateSchedule {
-    /// The rates of `steps`, each from its time on. The first is at time zero, times ascend, and all lie
-    /// before the end of `period`.
+    /// The rates of `steps`, each from its time on. The first is at time zero, times ascend, and
+    /// all lie before the end of `period`.
     pub fn new(
         steps: Vec<(Time, Rate)>,
         period: Option<Span>,
@@ -155,8 +155,8 @@ impl RateSchedule {
 
 /// Opportunities to deliver 1500 bytes each, repeated without end.
 ///
-/// Opportunities are numbered from 0, since several may share an instant: a link that has used number n
-/// next uses the later of n + 1 and [`next_opportunity`](Self::next_opportunity).
+/// Opportunities are numbered from 0, since several may share an instant: a link that has used
+/// number n next uses the later of n + 1 and [`next_opportunity`](Self::next_opportunity).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliverySchedule {
     opportunities: Vec<Time>,
@@ -216,7 +216,8 @@ impl DeliverySchedule {
         (number, self.time_of(number))
     }
 
-    /// How many opportunities come after `from` and by `to`; the start of a run counts as after itself.
+    /// How many opportunities come after `from` and by `to`; the start of a run counts as after
+    /// itself.
     pub fn between(&self, from: Time, to: Time) -> u64 {
         let by = |time: Time| self.next_opportunity(time + Span::from_ps(1)).0;
         let before = if from == Time::ZERO { 0 } else { by(from) };
@@ -228,8 +229,8 @@ impl DeliverySchedule {
         rate_over(self.opportunities.len() as u64, self.period())
     }
 
-    /// The mean rates over successive windows of one period, for plots. The last window is shorter where
-    /// the period is no multiple of `window`.
+    /// The mean rates over successive windows of one period, for plots. The last window is shorter
+    /// where the period is no multiple of `window`.
     pub fn to_rates(&self, window: Span) -> RateSchedule {
         let period = self.period();
         let window = window.clamp(Span::from_ps(1), period);
@@ -238,7 +239,8 @@ impl DeliverySchedule {
         let last = Time::ZERO + period;
         while start < last {
             let end = (start + window).min(last);
-            // An opportunity at the end of a window concludes it, as the last line concludes the trace.
+            // An opportunity at the end of a window concludes it, as the last line concludes the
+            // trace.
             let to = self.opportunities.partition_point(|time| *time <= end);
             steps.push((start, rate_over((to - from) as u64, end - start)));
             (start, from) = (end, to);

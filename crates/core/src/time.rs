@@ -1,7 +1,7 @@
 //! Virtual time in integer picoseconds: [`Time`] for instants, [`Span`] for what lies between two.
 //!
-//! A picosecond is exact for every byte at every rate up to 8 Tbit/s that divides 10¹², and 64 bits of
-//! them last 213 days. Integers make two runs on two platforms equal to the bit.
+//! A picosecond is exact for every byte at every rate up to 8 Tbit/s that divides 10¹², and 64 bits
+//! of them last 213 days. Integers make two runs on two platforms equal to the bit.
 //!
 //! Two types keep apart what only looks alike: the sum of two instants or twice an instant mean
 //! nothing and do not compile.
@@ -23,8 +23,8 @@
 //! ```
 //!
 //! Sums and products above the maximum are the maximum, in every build: what is due after the last
-//! instant never happens. Nothing is below zero: a difference that would be is a fault of the program
-//! and panics, in every build.
+//! instant never happens. Nothing is below zero: a difference that would be is a fault of the
+//! program and panics, in every build.
 
 use std::fmt;
 use std::iter::Sum;

@@ -1,8 +1,9 @@
 //! A token bucket in exact integer arithmetic, refilled when it is asked.
 //!
-//! The bucket fills at `rate` up to `burst` bytes; a packet of n bytes takes n. Tokens are counted in
-//! bit·ps/s (one bit is 10¹² of them), the product of a rate in bit/s and a time in picoseconds, so that
-//! neither refilling nor waiting ever rounds: however often the bucket is asked, it lets through the same.
+//! The bucket fills at `rate` up to `burst` bytes; a packet of n bytes takes n. Tokens are counted
+//! in bit·ps/s (one bit is 10¹² of them), the product of a rate in bit/s and a time in picoseconds,
+//! so that neither refilling nor waiting ever rounds: however often the bucket is asked, it lets
+//! through the same.
 //!
 //! Source: RFC 2697 §3 (one bucket of the three colours); the shaper of `tc-tbf(8)`.
 
@@ -44,8 +45,8 @@ impl TokenBucket {
         (self.tokens_at(now) / TOKENS_PER_BYTE) as u64
     }
 
-    /// The first time, not before `now`, at which the bucket holds `bytes` bytes; [`Time::MAX`] where it
-    /// never will, because they exceed the burst or the rate is zero.
+    /// The first time, not before `now`, at which the bucket holds `bytes` bytes; [`Time::MAX`]
+    /// where it never will, because they exceed the burst or the rate is zero.
     pub fn earliest(&self, now: Time, bytes: u64) -> Time {
         let need = u128::from(bytes) * TOKENS_PER_BYTE;
         let now = now.max(self.filled);
@@ -125,7 +126,9 @@ mod tests {
         fn conforms_exactly(
             rate in 1_u64..400_000_000_000,
             burst in 1_u64..100_000,
-            steps in prop::collection::vec((0_u64..10_000_000_000, 1_u64..2000, any::<bool>()), 1..60),
+            steps in prop::collection::vec(
+                (0_u64..10_000_000_000, 1_u64..2000, any::<bool>()), 1..60
+            ),
         ) {
             let mut bucket = TokenBucket::new(Rate::from_bps(rate), burst);
             let (mut now, mut passed) = (Time::ZERO, 0_u64);

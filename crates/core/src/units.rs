@@ -1,7 +1,8 @@
 //! Quantities with units, and the one parser for them: `1 Gbit/s`, `10 ms`, `512 B`, `1 bdp`.
 //!
-//! A prefix is decimal unless it is binary by name (`KiB`). Rates are in bits per second on the wire;
-//! `kpps` counts packets. The parser takes the spellings that `tc`, `iperf3` and the RFCs use.
+//! A prefix is decimal unless it is binary by name (`KiB`). Rates are in bits per second on the
+//! wire; `kpps` counts packets. The parser takes the spellings that `tc`, `iperf3` and the RFCs
+//! use.
 
 use crate::time::Span;
 use std::fmt;
@@ -41,8 +42,8 @@ impl fmt::Display for Rate {
 
 /// Serialisation times at one rate, by one multiplication a packet.
 ///
-/// Holds the picoseconds per byte as a 64.64 fixed-point number, so the error is under one picosecond
-/// for any packet.
+/// Holds the picoseconds per byte as a 64.64 fixed-point number, so the error is under one
+/// picosecond for any packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TxTime {
     whole_ps: u64,
@@ -189,7 +190,10 @@ pub enum UnitError {
     #[error("`{0}` does not begin with a number")]
     NoNumber(String),
     /// The unit is not known; the nearest known one may be meant.
-    #[error("`{unit}` is no unit{}", nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
+    #[error(
+        "`{unit}` is no unit{}",
+        nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default()
+    )]
     UnknownUnit {
         /// What was written.
         unit: String,
@@ -197,7 +201,9 @@ pub enum UnitError {
         nearest: Option<String>,
     },
     /// The unit measures something else.
-    #[error("`{text}` is not {}", wanted.iter().map(|d| d.describe()).collect::<Vec<_>>().join(" or "))]
+    #[error(
+        "`{text}` is not {}", wanted.iter().map(|d| d.describe()).collect::<Vec<_>>().join(" or ")
+    )]
     Wrong {
         /// What was written.
         text: String,
