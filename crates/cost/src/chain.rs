@@ -185,12 +185,12 @@ mod tests {
     }
 
     fn cost(function: &Function, machine: &Machine) -> Estimate {
-        estimate(function, machine, &Load::default()).expect("it has a cost")
+        estimate(function, machine, &Load::default()).expect("every operation has a cost")
     }
 
     /// The paper's machine: io_mem 30 and 5 a line, mem_io the same, parse 5.
     fn paper() -> Machine {
-        machines::find("xeon-e5-2690v2").expect("it is there")
+        machines::find("xeon-e5-2690v2").expect("the machine is built in")
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! A machine: the constants of the operations, the levels of its memory, its clock, cores and ways out.
+//! A machine: the constants of the operations, the levels of its memory, its clock, cores and ways
+//! out.
 
 use crate::eo::{self, Entry};
 use crate::expr::Expr;
@@ -22,7 +23,8 @@ pub struct Level {
     pub bytes: f64,
     /// Cycles from an address to the datum, when each access waits for the one before.
     pub cycles: f64,
-    /// The share of it that one core may count on, 0 to 1: neighbours, code and everything else have the rest.
+    /// The share of it that one core may count on, 0 to 1: neighbours, code and everything else
+    /// have the rest.
     pub share: f64,
 }
 
@@ -35,10 +37,12 @@ pub struct Memory {
     pub parallel: f64,
     /// Accesses a second of all cores together.
     pub accesses_per_s: f64,
-    /// Accesses are counted and compared with what the memory can do, and cost the core no cycles: the
-    /// accounting of Baldi and Sapio 2018, which assumes that all of them overlap with computation.
+    /// Accesses are counted and compared with what the memory can do, and cost the core no cycles:
+    /// the accounting of Baldi and Sapio 2018, which assumes that all of them overlap with
+    /// computation.
     pub is_counted_only: bool,
-    /// The relative half-width of what is waited for: neighbours on the machine use the same caches and the same memory.
+    /// The relative half-width of what is waited for: neighbours on the machine use the same caches
+    /// and the same memory.
     pub spread: f64,
 }
 
@@ -57,8 +61,9 @@ pub struct Pages {
 const PAGE_ENTRY: f64 = 8.0;
 
 impl Pages {
-    /// Cycles to find where the page is, for an access to memory at a random place of `span` bytes. The table of pages is looked
-    /// up itself, and found in the level that it fits in; what was measured for a walk is its cost where it fits in none.
+    /// Cycles to find where the page is, for an access to memory at a random place of `span` bytes.
+    /// The table of pages is looked up itself, and found in the level that it fits in; what was
+    /// measured for a walk is its cost where it fits in none.
     pub fn walk(&self, span: f64, levels: &[Level]) -> f64 {
         let known = self.bytes * self.entries;
         let table = span / self.bytes * PAGE_ENTRY;
@@ -70,8 +75,8 @@ impl Pages {
     }
 }
 
-/// By how much two threads of one core slow each other, by probes: of work that issues instructions all the time, and of
-/// work that waits for each load.
+/// By how much two threads of one core slow each other, by probes: of work that issues instructions
+/// all the time, and of work that waits for each load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Siblings {
     /// Issuing beside issuing.
@@ -85,7 +90,8 @@ pub struct Siblings {
 }
 
 impl Siblings {
-    /// By how much work is slowed that waits for this share of its time alone, beside work that waits for another.
+    /// By how much work is slowed that waits for this share of its time alone, beside work that
+    /// waits for another.
     pub fn slowdown(&self, waits: f64, other_waits: f64) -> f64 {
         let beside = |issue: f64, wait: f64| issue * (1.0 - other_waits) + wait * other_waits;
         beside(self.issue_issue, self.issue_wait) * (1.0 - waits)
@@ -96,15 +102,16 @@ impl Siblings {
 /// What element code of one class costs against its operations, as measured on this machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor {
-    /// Measured cycles over the cycles of its operations, for frames of [`Factor::LEAST_FRAME`] bytes.
+    /// Measured cycles over the cycles of its operations, for frames of [`Factor::LEAST_FRAME`]
+    /// bytes.
     pub ratio: f64,
-    /// The same of what operations take more for longer frames: a class's own code and a loop over bytes have nothing
-    /// to do with each other. 1 where it was not measured.
+    /// The same of what operations take more for longer frames: a class's own code and a loop over
+    /// bytes have nothing to do with each other. 1 where it was not measured.
     pub grown: f64,
     /// The relative half-width of repeated measurements.
     pub spread: f64,
-    /// Cycles that a call takes beyond what the ratio makes of its operations, or less than that. The ratio is that of
-    /// batches of [`Factor::BATCH`], for which this makes no difference.
+    /// Cycles that a call takes beyond what the ratio makes of its operations, or less than that.
+    /// The ratio is that of batches of [`Factor::BATCH`], for which this makes no difference.
     pub call: f64,
 }
 
@@ -114,7 +121,8 @@ impl Factor {
     /// Bytes of the frames for which a ratio holds, their FCS included.
     pub const LEAST_FRAME: f64 = 64.0;
 
-    /// Cycles of an operation that takes `cycles` for any frame, and `least` for frames of [`Factor::LEAST_FRAME`] bytes.
+    /// Cycles of an operation that takes `cycles` for any frame, and `least` for frames of
+    /// [`Factor::LEAST_FRAME`] bytes.
     pub(crate) fn of_longer(&self, cycles: Expr, least: f64) -> Expr {
         cycles * self.grown + least * (self.ratio - self.grown)
     }
@@ -136,7 +144,8 @@ pub struct Machine {
     pub title: String,
     /// Where its numbers come from.
     pub origin: Label,
-    /// The same in words: publication and section, data sheet, or when and with what it was measured.
+    /// The same in words: publication and section, data sheet, or when and with what it was
+    /// measured.
     pub source: String,
     /// Cycles a second under load.
     pub clock_hz: f64,
@@ -158,8 +167,8 @@ pub struct Machine {
     pub constants: BTreeMap<String, BTreeMap<String, f64>>,
     /// What element code costs against its operations, by class; none where it was not measured.
     pub factors: BTreeMap<String, Factor>,
-    /// What two processors do to each other that are threads of one core; none where they are cores of their own, or
-    /// nothing is known.
+    /// What two processors do to each other that are threads of one core; none where they are cores
+    /// of their own, or nothing is known.
     pub siblings: Option<Siblings>,
     /// Bytes a second between devices and memory, each way; infinite where nothing is known.
     pub pcie_bytes_per_s: f64,
@@ -168,7 +177,8 @@ pub struct Machine {
 /// A machine lacks a constant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the machine `{machine}` gives no `{constant}` for the operation `{operation}`; add it under [eo.{operation}]"
+    "the machine `{machine}` gives no `{constant}` for the operation `{operation}`; add it under \
+     [eo.{operation}]"
 )]
 pub struct Missing {
     /// The machine and its profile.
@@ -188,7 +198,8 @@ impl Machine {
         format!("{}:{}", self.id, self.profile)
     }
 
-    /// The same, and where its numbers come from unless the profile's name says it: `xeon-e5-2690v2:paper-totals (fitted)`.
+    /// The same, and where its numbers come from unless the profile's name says it:
+    /// `xeon-e5-2690v2:paper-totals (fitted)`.
     pub fn name_and_origin(&self) -> String {
         let origin = self.origin.key();
         if self.profile == origin {
@@ -212,7 +223,8 @@ impl Machine {
         entry.constants().iter().map(find).collect()
     }
 
-    /// How often the lines that an operation touches are fetched; 1 unless the machine says otherwise.
+    /// How often the lines that an operation touches are fetched; 1 unless the machine says
+    /// otherwise.
     pub(crate) fn accesses_of(&self, entry: &Entry) -> f64 {
         let known = self.constants.get(entry.about.name);
         known
@@ -221,7 +233,8 @@ impl Machine {
             .unwrap_or(1.0)
     }
 
-    /// The relative half-width that an operation's constants are good for: its own where that was measured.
+    /// The relative half-width that an operation's constants are good for: its own where that was
+    /// measured.
     pub fn spread_of(&self, entry: &Entry) -> f64 {
         let known = self.constants.get(entry.constants_name());
         known

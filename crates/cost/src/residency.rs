@@ -1,15 +1,16 @@
 //! Where a table's lines are found: the share of accesses that each level of cache answers.
 //!
-//! Lines of all tables compete for a cache that keeps what was used last. In Che's approximation each line stays
-//! for one *characteristic time* t, the same for all, so an access that comes λ times a packet finds its line with
-//! probability 1 − exp(−λt), and t is where the lines fill the cache:
+//! Lines of all tables compete for a cache that keeps what was used last. In Che's approximation
+//! each line stays for one *characteristic time* t, the same for all, so an access that comes λ
+//! times a packet finds its line with probability 1 − exp(−λt), and t is where the lines fill the
+//! cache:
 //!
 //! ```text
 //! Σ over lines (1 − exp(−λ·t)) = lines of the cache
 //! ```
 //!
-//! Che, Tung and Wang, "Hierarchical Web Caching Systems", 2002, §III; Fricker, Robert and Roberts, "A versatile and
-//! accurate approximation for LRU cache performance", 2012, on why it is good.
+//! Che, Tung and Wang, "Hierarchical Web Caching Systems", 2002, §III; Fricker, Robert and Roberts,
+//! "A versatile and accurate approximation for LRU cache performance", 2012, on why it is good.
 
 /// How often which key of a table is asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +67,8 @@ impl Population {
                 }];
             }
         };
-        // Ranks 1, 2, 3, … then ever larger groups; the weight of a group is the law's integral over it.
+        // Ranks 1, 2, 3, … then ever larger groups; the weight of a group is the law's integral
+        // over it.
         let mut edges = vec![1.0];
         while let Some(last) = edges.last().copied().filter(|last| *last < self.keys + 1.0) {
             let next = (last * f64::exp2(1.0 / GROUPS_PER_DOUBLING)).max(last + 1.0);
@@ -76,7 +78,8 @@ impl Population {
             if to - from <= 1.0 {
                 return from.powf(-exponent);
             }
-            // The sum over whole ranks is close to the integral from a half before to a half before the next.
+            // The sum over whole ranks is close to the integral from a half before to a half before
+            // the next.
             let (from, to) = (from - 0.5, to - 0.5);
             if (exponent - 1.0).abs() < 1e-9 {
                 (to / from).ln()
@@ -96,14 +99,14 @@ impl Population {
     }
 }
 
-/// For each population and cache, the share of accesses that the cache or a smaller one answers. `caches` are the
-/// lines of each cache, the smallest first.
+/// For each population and cache, the share of accesses that the cache or a smaller one answers.
+/// `caches` are the lines of each cache, the smallest first.
 pub fn hits(populations: &[Population], caches: &[f64]) -> Vec<Vec<f64>> {
     hits_beside(populations, &[], caches.len(), caches)
 }
 
-/// The same where `others` use the caches from the index `shared` on as well; they ask as often as they do while one
-/// packet of `populations` passes.
+/// The same where `others` use the caches from the index `shared` on as well; they ask as often as
+/// they do while one packet of `populations` passes.
 pub(crate) fn hits_beside(
     populations: &[Population],
     others: &[Population],
@@ -143,7 +146,8 @@ pub(crate) fn hits_beside(
     groups.iter().map(of).collect()
 }
 
-/// The time in packets for which a line stays in a cache of so many lines; infinite where all lines fit.
+/// The time in packets for which a line stays in a cache of so many lines; infinite where all lines
+/// fit.
 fn characteristic_time(groups: &[Vec<Group>], lines: f64) -> f64 {
     let used = groups.iter().flatten().filter(|group| group.rate > 0.0);
     let all: f64 = used.clone().map(|group| group.lines).sum();
@@ -195,7 +199,8 @@ mod tests {
 
     #[test]
     fn keys_share_lines() {
-        // All of four million keys of 16 bytes touch every line; a hundred of them hardly share one.
+        // All of four million keys of 16 bytes touch every line; a hundred of them hardly share
+        // one.
         let all = Population {
             per_line: 4.0,
             ..table(4e6, 1e6, Locality::Uniform)

@@ -14,10 +14,11 @@ fn functions(profile: &str) -> Vec<Function> {
 }
 
 fn estimated(profile: &str, load: &Load) -> Vec<Estimate> {
-    let machine = machines::find(&format!("xeon-e5-2690v2:{profile}")).expect("it is there");
+    let machine =
+        machines::find(&format!("xeon-e5-2690v2:{profile}")).expect("the machine is built in");
     functions(profile)
         .iter()
-        .map(|one| estimate::estimate(one, &machine, load).expect("it has a cost"))
+        .map(|one| estimate::estimate(one, &machine, load).expect("every operation has a cost"))
         .collect()
 }
 
@@ -105,7 +106,7 @@ fn costs_towards_the_core_grow_by_seven_cycles_for_two_bytes() {
 
 #[test]
 fn links_limit_what_the_processor_does_not() {
-    let machine = machines::find("xeon-e5-2690v2").expect("it is there");
+    let machine = machines::find("xeon-e5-2690v2").expect("the machine is built in");
     let basic = &functions("paper-totals")[0];
     let ports = estimate::Ports {
         count: 2.0,
@@ -116,7 +117,7 @@ fn links_limit_what_the_processor_does_not() {
         ..Load::default()
     };
     let what = |load: &Load| {
-        let found = estimate::estimate(basic, &machine, load).expect("it has a cost");
+        let found = estimate::estimate(basic, &machine, load).expect("every operation has a cost");
         let link = found.limits.iter().find(|limit| limit.what == "link");
         (
             found.rate().what,

@@ -1,15 +1,18 @@
-//! Elementary operations: what network functions do to packets and tables, with the cost of each as a formula.
+//! Elementary operations: what network functions do to packets and tables, with the cost of each as
+//! a formula.
 //!
-//! An operation's cycles are a sum of *terms*, each a formula in its parameters times a constant of the machine:
-//! `io_mem(hdr, data)` costs `base·1 + line·⌈hdr/64⌉`. So a machine is a table of constants, and fitting them to
-//! measurements is linear. What an operation touches in memory is told apart from what it computes.
+//! An operation's cycles are a sum of *terms*, each a formula in its parameters times a constant of
+//! the machine: `io_mem(hdr, data)` costs `base·1 + line·⌈hdr/64⌉`. So a machine is a table of
+//! constants, and fitting them to measurements is linear. What an operation touches in memory is
+//! told apart from what it computes.
 //!
 //! ```text
 //! parse(b)       word·⌈b/8⌉
 //! ht_lookup(…)   (component·N + fixed + word·⌈HE/8⌉ + chunk·⌈HE/32⌉)·(1 + p)    and ⌈⌈HE/64⌉·(1 + p)⌉ accesses
 //! ```
 //!
-//! Sources: Baldi and Sapio 2018, Table 1 and §2.2, for the nine of the paper; what is ours says so.
+//! Sources: Baldi and Sapio 2018, Table 1 and §2.2, for the nine of the paper; what is ours says
+//! so.
 
 use crate::expr::Expr;
 use trammel_core::entry::{About, Kind, Param};
@@ -76,8 +79,8 @@ pub enum Memory {
 pub struct Probe {
     /// Parameters to try, as many lists as fix all constants at least.
     pub points: &'static [&'static [f64]],
-    /// Does the work so many times with these parameters, over a buffer that stays in the first cache, and
-    /// gives something that depends on all of it.
+    /// Does the work so many times with these parameters, over a buffer that stays in the first
+    /// cache, and gives something that depends on all of it.
     pub run: fn(buffer: &mut [u8], params: &[f64], times: u32) -> u64,
 }
 

@@ -162,7 +162,7 @@ mod tests {
     }
 
     fn machine() -> Machine {
-        let mut machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        let mut machine = machines::find("xeon-e5-2690v2").expect("the machine is built in");
         machine.memory.is_counted_only = false;
         machine.memory.latency_ns = 100.0;
         machine.memory.parallel = 10.0;

@@ -304,8 +304,8 @@ mod tests {
     }
 
     fn on(name: &str, list: &[&str], load: &Load) -> Estimate {
-        let machine = machines::find(name).expect("it is there");
-        estimate(&function(list), &machine, load).expect("it has a cost")
+        let machine = machines::find(name).expect("the machine is built in");
+        estimate(&function(list), &machine, load).expect("every operation has a cost")
     }
 
     const BASIC: &[&str] = &[
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn what_stands_for_nothing_is_named() {
-        let machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        let machine = machines::find("xeon-e5-2690v2").expect("the machine is built in");
         let said = estimate(&function(&["parse(tag)"]), &machine, &Load::default());
         assert_eq!(
             said.unwrap_err().to_string(),
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_class_s_calls_count_more_where_batches_are_small_and_not_in_whole_ones() {
-        let mut machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        let mut machine = machines::find("xeon-e5-2690v2").expect("the machine is built in");
         let free = [("packet".to_owned(), 0.0), ("call".to_owned(), 64.0)];
         machine.constants.insert("call".to_owned(), free.into());
         machine.whole_cycles = false;
@@ -380,7 +380,8 @@ mod tests {
             one.steps[0].class = "C".to_owned();
             let call = Operation::new("call", &[Expr::from(1.0 / packets)]);
             one.steps[0].operations = vec![call];
-            let found = estimate(&one, &machine, &Load::default()).expect("a cost");
+            let found =
+                estimate(&one, &machine, &Load::default()).expect("every operation has a cost");
             found.cycles.centre
         };
         assert_eq!((at(32.0, false), at(32.0, true)), (2.0, 1.0));
@@ -389,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_class_s_ratio_is_of_the_least_frame_and_what_longer_frames_add_has_its_own() {
-        let mut machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        let mut machine = machines::find("xeon-e5-2690v2").expect("the machine is built in");
         machine.whole_cycles = false;
         let factor = crate::machine::Factor {
             ratio: 3.0,
@@ -408,7 +409,7 @@ mod tests {
                 frame,
                 ..Load::default()
             };
-            let found = estimate(&one, &machine, &load).expect("a cost");
+            let found = estimate(&one, &machine, &load).expect("every operation has a cost");
             assert_eq!(
                 found.formula.value(&[(FRAME.to_owned(), frame)].into()),
                 Ok(found.cycles.centre)
@@ -426,7 +427,7 @@ mod tests {
 
     #[test]
     fn counted_cycles_stand_for_operations_and_what_they_wait_for() {
-        let machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        let machine = machines::find("xeon-e5-2690v2").expect("the machine is built in");
         let mut machine = machine;
         machine.memory.is_counted_only = false;
         machine.spread = 0.1;
@@ -437,7 +438,8 @@ mod tests {
         let mut part = function(&["call(0.5)", "parse(6)", "ht_lookup(2, 12, 2M, 0)"]);
         part.steps[0].visits = 0.25;
         part.steps[0].counted = Some(100.0);
-        let found = estimate(&part, &machine, &Load::default()).expect("a cost");
+        let found =
+            estimate(&part, &machine, &Load::default()).expect("every operation has a cost");
         // A quarter of 100 counted cycles, and of half a call of 20, of which a tenth is unsure.
         let Range { low, centre, high } = found.cycles;
         assert_eq!((low, centre, high), (27.25, 27.5, 27.75));
@@ -446,11 +448,12 @@ mod tests {
 
     #[test]
     fn the_interval_has_the_overlapped_end_below_and_the_dependent_end_above() {
-        let mut machine = machines::find("xeon-e5-2690v2").expect("it is there");
+        let mut machine = machines::find("xeon-e5-2690v2").expect("the machine is built in");
         machine.memory.is_counted_only = false;
         machine.memory.latency_ns = 100.0;
         machine.memory.parallel = 10.0;
-        let found = estimate(&function(BASIC), &machine, &Load::default()).expect("a cost");
+        let found = estimate(&function(BASIC), &machine, &Load::default())
+            .expect("every operation has a cost");
         let Range { low, centre, high } = found.cycles;
         assert!(
             213.0 < low && low < centre && centre <= high,

@@ -1,9 +1,10 @@
 //! How full a core may be: the utilisation that bursts and the receive ring leave.
 //!
-//! A polling core with a ring of K descriptors and arrivals in bursts of B loses packets before it is full. The
-//! largest utilisation with a loss of at most half of [`LOSS_TARGET`] depends on K/B nearly alone; [`BY_RATIO`]
-//! lists it as `polling` finds it (a test repeats the search). A core is sized at the *high* end of its cost, so
-//! the utilisation at the centre is at most u/(1 + e), e being the relative half-width of the estimate.
+//! A polling core with a ring of K descriptors and arrivals in bursts of B loses packets before it
+//! is full. The largest utilisation with a loss of at most half of [`LOSS_TARGET`] depends on K/B
+//! nearly alone; [`BY_RATIO`] lists it as `polling` finds it (a test repeats the search). A core is
+//! sized at the *high* end of its cost, so the utilisation at the centre is at most u/(1 + e), e
+//! being the relative half-width of the estimate.
 
 use super::model::Arrivals;
 
@@ -22,8 +23,8 @@ pub const BY_RATIO: &[(f64, f64)] = &[
     (4.0, 0.30),
 ];
 
-/// The largest utilisation of a core whose ring has `ring` descriptors, or nothing where no utilisation keeps the
-/// loss below the target.
+/// The largest utilisation of a core whose ring has `ring` descriptors, or nothing where no
+/// utilisation keeps the loss below the target.
 pub fn utilisation(arrivals: Arrivals, ring: u32) -> Option<f64> {
     let burst = match arrivals {
         Arrivals::Smooth => return (ring > 0).then_some(MOST),

@@ -1,6 +1,7 @@
 //! What placement is asked: servers with their nodes, chains with their demands and costs.
 
-/// Bytes that Ethernet adds to each frame on the wire: preamble, start delimiter and the gap between frames.
+/// Bytes that Ethernet adds to each frame on the wire: preamble, start delimiter and the gap
+/// between frames.
 pub(crate) const WIRE_OVERHEAD_BYTES: f64 = 20.0;
 
 /// Bytes of a cache line.
@@ -30,7 +31,8 @@ pub struct Kind {
     pub dram_latency_s: f64,
     /// Misses that code with independent accesses has in flight at once, at least 1.
     pub parallel_misses: f64,
-    /// Bytes that the bus carries for each packet besides its frame: headers of transactions, descriptors.
+    /// Bytes that the bus carries for each packet besides its frame: headers of transactions,
+    /// descriptors.
     pub pcie_overhead_bytes: f64,
     /// Their NUMA nodes, each alike in all of them.
     pub nodes: Vec<Node>,
@@ -85,7 +87,8 @@ pub struct Chain {
     pub arrivals: Arrivals,
     /// Descriptors of each core's receive ring.
     pub ring: u32,
-    /// The largest utilisation of a core at the high end of its cost; from burst and ring where it is not given.
+    /// The largest utilisation of a core at the high end of its cost; from burst and ring where it
+    /// is not given.
     pub utilisation: Option<f64>,
     /// The largest number of equal replicas; 1 where it may not be split.
     pub max_replicas: u32,
@@ -197,7 +200,8 @@ impl Chain {
         8.0 * (f64::from(self.frame_bytes) + kind.pcie_overhead_bytes)
     }
 
-    /// Accesses to memory that a packet costs besides when it comes from another node: one for each line.
+    /// Accesses to memory that a packet costs besides when it comes from another node: one for each
+    /// line.
     ///
     /// Baldi and Sapio (2018), table 1: `I/O_mem` reads the frame from the remote socket's memory.
     pub(crate) fn remote_accesses(&self) -> f64 {
