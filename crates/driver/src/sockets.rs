@@ -543,12 +543,7 @@ mod tests {
         let path = directory.path().join("s").display().to_string();
         for (kind, local) in [("tcp", "127.0.0.1:0"), ("unix", path.as_str())] {
             let mut listener = open(&request(kind, local, "", true)).expect("it listens");
-            assert!(
-                listener
-                    .accept()
-                    .expect("the listener can be asked")
-                    .is_none()
-            );
+            assert!(listener.accept().expect("a client connects").is_none());
             let mut client =
                 open(&request(kind, "", &listener.address(), false)).expect("a client");
             wait(&*listener);

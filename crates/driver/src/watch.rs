@@ -105,7 +105,8 @@ fn line(packet: &Followed, ctx: &Ctx) -> String {
     text
 }
 
-/// What was counted at each element: packets, batches, cycles a packet, packets that ended there and why.
+/// What was counted at each element: packets, batches, cycles a packet, packets that ended there
+/// and why.
 pub fn statistics(ctx: &Ctx) -> String {
     let mut text = format!(
         "{:<28} {:<20} {:>12} {:>10} {:>10}  {}\n",
@@ -139,7 +140,7 @@ pub fn statistics(ctx: &Ctx) -> String {
             each(counted.cycles, packets),
             ends.join(", ")
         )
-        .expect("a string grows");
+        .expect("a string takes any text");
     }
     text + "ticks: of the time-stamp counter, a packet, in the element itself\n"
 }
@@ -254,7 +255,8 @@ pub(crate) fn prometheus(ctx: &Ctx) -> String {
     families.add("gauge", what, of(&|element| ctx.home(element) as u64));
     let what = (
         "trammel_router_packets_total",
-        "Packets that reached an element; for an element without inputs, packets that it generated.",
+        "Packets that reached an element; for an element without inputs, packets that it \
+         generated.",
     );
     families.add("counter", what, of(&|element| handled(ctx, element).0));
     let what = ("trammel_router_bytes_total", "The bytes of these packets.");
@@ -368,7 +370,8 @@ mod tests {
     #[test]
     fn a_packet_counts_once_wherever_it_comes() {
         let text = prometheus(&ran(
-            "s :: RatedSource(DATA abcd, RATE 1000, LIMIT 100) -> q :: Queue -> u :: Unqueue -> c :: Null -> d :: Discard;
+            "s :: RatedSource(DATA abcd, RATE 1000, LIMIT 100) -> q :: Queue -> u :: Unqueue -> c \
+             :: Null -> d :: Discard;
              p :: InfiniteSource(DATA ab, LIMIT 7) -> n :: Null -> v :: Unqueue -> t :: ToDump(-);
              r :: TimedSource(0.1, LIMIT 5) -> f :: Queue(2) -> Idle",
         ));
@@ -413,7 +416,7 @@ mod tests {
         let text = json(&ran(
             "s :: RatedSource(RATE 1000, LIMIT 10) -> q :: Queue(3) -> Idle",
         ));
-        let all: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        let all: serde_json::Value = serde_json::from_str(&text).expect("the text is JSON");
         let queue = &all["elements"][1];
         assert_eq!(queue["packets"], 10);
         assert_eq!(

@@ -1,6 +1,8 @@
-//! Files that a router writes: a write that fails is told at once, one line for each file, and fails the command at its end.
+//! Files that a router writes: a write that fails is told at once, one line for each file, and
+//! fails the command at its end.
 //!
-//! Elements need not look: what they write goes through [`Written`], whether they heed its errors or not.
+//! Elements need not look: what they write goes through [`Written`], whether they heed its errors
+//! or not.
 
 use std::fs::File;
 use std::io::{self, Write};
