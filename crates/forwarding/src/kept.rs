@@ -1,4 +1,5 @@
-//! One cell that was simulated or measured, as a file keeps it for a resume: numbers to the last bit.
+//! One cell that was simulated or measured, as a file keeps it for a resume: numbers to the last
+//! bit.
 
 use crate::live::Live;
 use crate::row::{Row, Windows};

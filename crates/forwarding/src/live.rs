@@ -1,8 +1,9 @@
 //! What this machine does under load: losses, latencies and recovery at shares of its own maximum.
 //!
-//! Every load is offered in several short windows. Before and after each the machine forwards as much as it can for some
-//! milliseconds; the load is a share of what it did before. Windows in which it did less than at its best, or
-//! in which others had the core for a while, are set aside, and of the rest the median counts, each quantity by itself.
+//! Every load is offered in several short windows. Before and after each the machine forwards as
+//! much as it can for some milliseconds; the load is a share of what it did before. Windows in
+//! which it did less than at its best, or in which others had the core for a while, are set aside,
+//! and of the rest the median counts, each quantity by itself.
 
 use super::row::{Row, Windows};
 use trammel_bench::trial::{Failure, Load};
@@ -49,7 +50,8 @@ struct Machine<B> {
     best: f64,
 }
 
-/// Measures what `bench` asks for; `about` is what the function forwards at most, where it is known roughly.
+/// Measures what `bench` asks for; `about` is what the function forwards at most, where it is known
+/// roughly.
 pub(super) fn measure(
     function: &Workbench,
     traffic: &Traffic,
@@ -135,7 +137,8 @@ impl<B: UnderLoad> Machine<B> {
         })
     }
 
-    /// Windows whose loads are made of what it forwards at most, and that of each between before and after.
+    /// Windows whose loads are made of what it forwards at most, and that of each between before
+    /// and after.
     fn windows(
         &mut self,
         loads: impl Fn(f64) -> Result<Vec<Load>, Failure>,

@@ -1,9 +1,11 @@
-//! A function between virtual Ethernet devices: simulated with what such devices cost here, and measured.
+//! A function between virtual Ethernet devices: simulated with what such devices cost here, and
+//! measured.
 //!
-//! What the devices cost is learnt from a graph that does nothing: each call of the router's sockets is timed, and what
-//! the same call of a ring in memory takes is taken off, since that is in the costs of elements. What frames that come one by
-//! one take beyond all that is learnt from the same graph and charged to each batch: the kernel's work leaves the
-//! router's own out of the nearest caches. Nothing is learnt from the function.
+//! What the devices cost is learnt from a graph that does nothing: each call of the router's
+//! sockets is timed, and what the same call of a ring in memory takes is taken off, since that is
+//! in the costs of elements. What frames that come one by one take beyond all that is learnt from
+//! the same graph and charged to each batch: the kernel's work leaves the router's own out of the
+//! nearest caches. Nothing is learnt from the function.
 
 use super::comparison::{asked as asked_of, percent};
 use super::row::Row;
@@ -31,7 +33,8 @@ use trammel_workbench::veth::{NoBed, Ticks, ring_ticks};
 const NULL: &str = "FromDevice(in) -> ToDevice(out);";
 /// Frames that a ring of AF_XDP holds.
 const RING: usize = 1024;
-/// Loads by which devices are timed: few frames at a time, and as many as there can be. Frames a second, and frames.
+/// Loads by which devices are timed: few frames at a time, and as many as there can be. Frames a
+/// second, and frames.
 const TIMED: [(f64, f64); 3] = [(2e4, 2e3), (2e5, 2e4), (2e6, 1e5)];
 /// How often it is learnt.
 const PASSES: usize = 7;
@@ -79,7 +82,7 @@ fn other(failure: &Failure) -> Error {
 
 /// So many frames a second, and frames.
 fn load((pps, frames): (f64, f64)) -> Load {
-    Load::new(pps, Span::from_secs_f64(frames / pps)).expect("they are above 0")
+    Load::new(pps, Span::from_secs_f64(frames / pps)).expect("the load is above 0")
 }
 
 fn middle(mut all: Vec<Span>) -> Span {

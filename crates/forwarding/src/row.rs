@@ -1,4 +1,5 @@
-//! A trial as it stands in tables: of the simulated device one, of this machine the median of several windows.
+//! A trial as it stands in tables: of the simulated device one, of this machine the median of
+//! several windows.
 
 use trammel_bench::trial::Outcome;
 use trammel_core::time::Span;
@@ -37,7 +38,8 @@ pub(super) struct Row {
 pub(super) struct Windows {
     /// Those in which the machine kept its pace.
     pub(super) kept: usize,
-    /// From the least of them to the greatest, over the median: of the 99th percentile, the loss or the delay.
+    /// From the least of them to the greatest, over the median: of the 99th percentile, the loss or
+    /// the delay.
     pub(super) spread: Option<f64>,
 }
 

@@ -1,11 +1,12 @@
 //! What a simulated device forwards at most, and what it does at shares of that.
 //!
-//! An overload tells about where the maximum is: a device that is offered too much forwards about what it can. Then a
-//! binary search looks there, and elsewhere only if it is not there.
+//! An overload tells about where the maximum is: a device that is offered too much forwards about
+//! what it can. Then a binary search looks there, and elsewhere only if it is not there.
 //!
-//! A load passes where no frame is lost and the device *keeps up*: when the last frame has come, it is done but for half
-//! of the resolution. Loss alone would not do, since rings and queues hide an overload by as many frames as they hold,
-//! which is 1 % of a trial of 100,000 for a ring of 1,024. Some batches are always under way, so short trials are less exact.
+//! A load passes where no frame is lost and the device *keeps up*: when the last frame has come, it
+//! is done but for half of the resolution. Loss alone would not do, since rings and queues hide an
+//! overload by as many frames as they hold, which is 1 % of a trial of 100,000 for a ring of 1,024.
+//! Some batches are always under way, so short trials are less exact.
 
 use super::row::Row;
 use trammel_bench::search::binary::Binary;
@@ -17,7 +18,8 @@ use trammel_workbench::device::Device;
 use trammel_workbench::estimate::Error;
 use trammel_workbench::recovery::{OVERLOAD, REDUCED, recovery};
 
-/// How far above the estimate the first trial goes, and each after it as long as nothing is lost; so many at most.
+/// How far above the estimate the first trial goes, and each after it as long as nothing is lost;
+/// so many at most.
 const EXCESS: f64 = 1.5;
 const CLIMBS: usize = 20;
 /// Around what an overload lets through, where the maximum is looked for first.
@@ -41,8 +43,8 @@ pub(super) struct Sought {
     pub(super) trials: Vec<Row>,
 }
 
-/// Seeks. `about` is what the processor is estimated to do and `line` what the links carry, frames a second; `stamped` is
-/// the device as latency is measured on it, where that differs.
+/// Seeks. `about` is what the processor is estimated to do and `line` what the links carry, frames
+/// a second; `stamped` is the device as latency is measured on it, where that differs.
 pub(super) fn seek(
     device: &mut Device,
     stamped: Option<Device>,
@@ -116,7 +118,8 @@ fn maximum(
     }
     found.lower.ok_or_else(|| {
         Error::Other(format!(
-            "the simulated device loses frames even at {:.0} frames/s: a rate in the configuration is lower, or a queue too short for a batch",
+            "the simulated device loses frames even at {:.0} frames/s: a rate in the configuration \
+             is lower, or a queue too short for a batch",
             carried * LEAST
         ))
     })
@@ -164,8 +167,8 @@ fn recover(device: &mut Device, overload: f64, bench: &Bench) -> Result<Row, Err
     })
 }
 
-/// Whether the device was done when the last frame had come, but for half of the resolution or the batches that are
-/// under way at any load near the maximum.
+/// Whether the device was done when the last frame had come, but for half of the resolution or the
+/// batches that are under way at any load near the maximum.
 fn keeps_up(device: &Device, outcome: &Outcome, bench: &Bench) -> bool {
     let sending = outcome.effective.as_secs_f64();
     let under_way = device.under_way() as f64 / outcome.offered.max(1) as f64;

@@ -8,7 +8,8 @@ use trammel_core::time::Span;
 use trammel_scenario::forwarding::Test;
 use trammel_workbench::view::source;
 
-/// Every point and function: rates by frame size with errors, then what trials at given loads came to.
+/// Every point and function: rates by frame size with errors, then what trials at given loads came
+/// to.
 pub(super) fn all(outcome: &Outcome<'_>) -> String {
     let compared = comparison::all(outcome);
     let mut text = String::new();
