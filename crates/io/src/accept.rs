@@ -118,10 +118,7 @@ mod tests {
             0 | 2 => Err(io::Error::from_raw_os_error(libc::EMFILE)),
             _ => Ok(()),
         };
-        assert_eq!(
-            reserve.accept(accept).expect("the listener can be asked"),
-            None
-        );
+        assert_eq!(reserve.accept(accept).expect("a client connects"), None);
         assert_eq!(tries.get(), 2);
         assert!(reserve.0.is_some(), "another is reserved");
         // Where there is none, the listener has to rest.

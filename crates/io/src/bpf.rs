@@ -1,4 +1,5 @@
-//! Small programs that the kernel runs on frames, loaded as raw instructions by `bpf(2)`: no compiler, no library.
+//! Small programs that the kernel runs on frames, loaded as raw instructions by `bpf(2)`: no
+//! compiler, no library.
 //!
 //! Source: `bpf(2)`, RFC 9669 (the instruction set), `linux/bpf.h`.
 
@@ -44,7 +45,8 @@ pub mod verdict {
 /// # Safety
 /// Every pointer in `attribute` must be valid for what the command reads and writes there.
 unsafe fn bpf<T>(command: libc::c_int, attribute: &mut T) -> io::Result<libc::c_int> {
-    // SAFETY: the pointer and the length are those of `attribute`; what it points to is the caller's promise.
+    // SAFETY: the pointer and the length are those of `attribute`; what it points to is the
+    // caller's promise.
     let result = unsafe {
         libc::syscall(
             libc::SYS_bpf,
@@ -360,7 +362,8 @@ impl Program {
             rest: [0; 7],
             attach: ATTACH_XDP,
         };
-        // SAFETY: the code and the log have the lengths that are told; the licence ends with a zero.
+        // SAFETY: the code and the log have the lengths that are told; the licence ends with a
+        // zero.
         match unsafe { bpf(PROG_LOAD, &mut attribute) }.and_then(sys::owned) {
             Ok(fd) => Ok(Program { fd }),
             Err(error)
@@ -401,8 +404,9 @@ impl Program {
         }
     }
 
-    /// Runs the program on `repeat` copies of `frame` as if they came, in batches of `batch`, and does with
-    /// them what it says. The kernel uses the frames' memory again without writing `frame` into it anew.
+    /// Runs the program on `repeat` copies of `frame` as if they came, in batches of `batch`, and
+    /// does with them what it says. The kernel uses the frames' memory again without writing
+    /// `frame` into it anew.
     pub(crate) fn run_live(&self, frame: &[u8], repeat: u32, batch: u32) -> io::Result<()> {
         let context = Context {
             data_end: frame.len() as u32,

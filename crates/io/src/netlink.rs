@@ -1,7 +1,7 @@
 //! Netlink: messages to the kernel, their answers, and groups to follow.
 //!
-//! A message is a header of 16 bytes, a fixed part, and attributes (length, type, value, each padded to
-//! four bytes). Source: `netlink(7)`, `rtnetlink(7)`, RFC 3549.
+//! A message is a header of 16 bytes, a fixed part, and attributes (length, type, value, each
+//! padded to four bytes). Source: `netlink(7)`, `rtnetlink(7)`, RFC 3549.
 
 use crate::sys;
 use std::io;
@@ -234,12 +234,14 @@ impl Socket {
         self.converse(message, libc::NLM_F_ACK, each)
     }
 
-    /// Sends a message that has one answer, and gives it to `each`: a call less than [`exchange`](Self::exchange).
+    /// Sends a message that has one answer, and gives it to `each`: a call less than
+    /// [`exchange`](Self::exchange).
     pub fn ask(&mut self, message: Message, each: impl FnMut(Received<'_>)) -> io::Result<()> {
         self.converse(message, 0, each)
     }
 
-    /// Sends a message and receives until the kernel consents, or has answered where it is not to `consent`.
+    /// Sends a message and receives until the kernel consents, or has answered where it is not to
+    /// `consent`.
     fn converse(
         &mut self,
         message: Message,

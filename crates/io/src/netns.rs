@@ -1,9 +1,9 @@
 //! Network namespaces for tests and measurements, removed whatever happens.
 //!
-//! A namespace lives as long as its [`Namespace`]: it is held by a descriptor, so it is gone when the value
-//! is dropped, when a panic unwinds, and when the process is killed. A named one can be entered by
-//! `ip netns exec` and leaves a file in `/run/netns`, which a killed process cannot remove; the next
-//! [`Namespace::named`] removes those whose process is gone.
+//! A namespace lives as long as its [`Namespace`]: it is held by a descriptor, so it is gone when
+//! the value is dropped, when a panic unwinds, and when the process is killed. A named one can be
+//! entered by `ip netns exec` and leaves a file in `/run/netns`, which a killed process cannot
+//! remove; the next [`Namespace::named`] removes those whose process is gone.
 //!
 //! ```no_run
 //! use trammel_io::netns::{Namespace, veth};
@@ -15,8 +15,8 @@
 //! let socket = right.run(|| std::net::UdpSocket::bind("10.0.0.2:0"))?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//! Works as root and inside `unshare -Urn`. A descriptor stays in the namespace that it was opened in, so a
-//! device opened by [`Namespace::run`] can be used by any thread.
+//! Works as root and inside `unshare -Urn`. A descriptor stays in the namespace that it was opened
+//! in, so a device opened by [`Namespace::run`] can be used by any thread.
 
 use crate::error::{Error, Result};
 use crate::ethtool::Ethtool;
@@ -62,15 +62,16 @@ impl Drop for NamedFile {
 
 fn remove_file(path: &Path) {
     if let Some(target) = path.to_str().and_then(|path| CString::new(path).ok()) {
-        // SAFETY: a string that ends with a zero. Nothing is mounted where mounting failed: no matter.
+        // SAFETY: a string that ends with a zero. Nothing is mounted where mounting failed: no
+        // matter.
         unsafe { libc::umount2(target.as_ptr(), libc::MNT_DETACH) };
     }
     // Nothing can be done about a file that stays; `remove_stale` tries again.
     let _ = fs::remove_file(path);
 }
 
-/// Runs `action` in a thread of its own, whose namespace is none of the caller's business, and lets a panic
-/// of it pass.
+/// Runs `action` in a thread of its own, whose namespace is none of the caller's business, and lets
+/// a panic of it pass.
 fn in_thread<T: Send>(action: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| match scope.spawn(action).join() {
         Ok(value) => value,
@@ -84,14 +85,14 @@ fn enter(fd: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 impl Namespace {
-    /// A new namespace without a name; its loopback is up and IPv6 is off, so that nothing but what is asked
-    /// for is on its wires (see [`Namespace::enable_ipv6`]).
+    /// A new namespace without a name; its loopback is up and IPv6 is off, so that nothing but what
+    /// is asked for is on its wires (see [`Namespace::enable_ipv6`]).
     pub fn new() -> Result<Namespace> {
         Namespace::make(None)
     }
 
-    /// A new namespace with a file in `/run/netns`, so that `ip netns exec` can enter it; its name is
-    /// `trammel-LABEL-PID-N`, which no other has.
+    /// A new namespace with a file in `/run/netns`, so that `ip netns exec` can enter it; its name
+    /// is `trammel-LABEL-PID-N`, which no other has.
     pub fn named(label: &str) -> Result<Namespace> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         if label.contains(['/', '\0']) {
@@ -135,7 +136,8 @@ impl Namespace {
         self.file.as_ref()?.path.file_name()?.to_str()
     }
 
-    /// Runs `action` in the namespace. What it opens stays in it; a panic of it goes on in the caller.
+    /// Runs `action` in the namespace. What it opens stays in it; a panic of it goes on in the
+    /// caller.
     pub fn run<T: Send>(&self, action: impl FnOnce() -> T + Send) -> T {
         in_thread(|| {
             enter(self.fd.as_fd())
@@ -144,8 +146,8 @@ impl Namespace {
         })
     }
 
-    /// Runs a command in the namespace to its end; one that fails is an error with what it wrote. It is looked for in absolute folders
-    /// and runs isolated (see [`program`]).
+    /// Runs a command in the namespace to its end; one that fails is an error with what it wrote.
+    /// It is looked for in absolute folders and runs isolated (see [`program`]).
     pub fn command(&self, name: &str, arguments: &[&str]) -> Result<Output> {
         let failed = |source| Error::Kernel {
             what: format!("`{name} {}` failed", arguments.join(" ")),
@@ -345,8 +347,8 @@ pub(crate) fn remove_stale() -> usize {
     removed
 }
 
-/// Gives a process that is not root's a user namespace of its own, where it may make network namespaces; what root starts keeps its rights. To be
-/// called while the process has one thread.
+/// Gives a process that is not root's a user namespace of its own, where it may make network
+/// namespaces; what root starts keeps its rights. To be called while the process has one thread.
 pub fn own_user() -> Result<()> {
     // SAFETY: no pointers.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };

@@ -1,10 +1,10 @@
 //! Offloads: checksums not yet computed, and super-packets that stand for many of one connection.
 //!
-//! The kernel hands them to us with a header of 10 bytes (`virtio_net_hdr`). A frame whose checksum is not
-//! computed gets it; a super-packet is cut into the packets that an interface would have made of it: so what
-//! goes through the router is always what could have been on a wire, and each case is counted. A super-packet
-//! within a tunnel (VXLAN, Geneve, GRE, IP in IP) is cut with the headers of the tunnel on every part, as the
-//! kernel does it.
+//! The kernel hands them to us with a header of 10 bytes (`virtio_net_hdr`). A frame whose checksum
+//! is not computed gets it; a super-packet is cut into the packets that an interface would have
+//! made of it: so what goes through the router is always what could have been on a wire, and each
+//! case is counted. A super-packet within a tunnel (VXLAN, Geneve, GRE, IP in IP) is cut with the
+//! headers of the tunnel on every part, as the kernel does it.
 //!
 //! Source: the virtio specification 1.2, §5.1.6; Linux's `segmentation-offloads.rst`.
 
@@ -51,7 +51,8 @@ pub struct OffloadCounters {
     pub segments: u64,
     /// Super-packets that went on as one.
     pub carried: u64,
-    /// Super-packets that could not be cut, dropped: of a kind that is not known, or their headers lie.
+    /// Super-packets that could not be cut, dropped: of a kind that is not known, or their headers
+    /// lie.
     pub refused: u64,
 }
 
@@ -62,9 +63,10 @@ impl OffloadCounters {
             return None;
         }
         Some(format!(
-            "`{name}` receives what the kernel left to hardware: {} checksums computed, {} super-packets cut \
-             into {} packets, {} carried as one, {} refused; `ethtool -K {name} tso off gso off gro off` (and \
-             at the sender `tx off`) would spare that, or OFFLOAD carry",
+            "`{name}` receives what the kernel left to hardware: {} checksums computed, {} \
+             super-packets cut into {} packets, {} carried as one, {} refused; `ethtool -K {name} \
+             tso off gso off gro off` (and at the sender `tx off`) would spare that, or OFFLOAD \
+             carry",
             self.checksums, self.super_packets, self.segments, self.carried, self.refused
         ))
     }
@@ -89,8 +91,8 @@ impl Offload {
         self.flags & NEEDS_CHECKSUM == 0 && self.kind == GSO_NONE
     }
 
-    /// Of a packet that a router carries as one and that stands for many; `None` where it is no longer the one
-    /// that was marked so.
+    /// Of a packet that a router carries as one and that stands for many; `None` where it is no
+    /// longer the one that was marked so.
     pub fn of(packet: &[u8], has_link_header: bool, marked: SuperPacket) -> Option<Offload> {
         let outer = if has_link_header {
             network_offset(packet)?
@@ -130,8 +132,9 @@ impl Offload {
         self.kind != GSO_NONE
     }
 
-    /// What the kernel is told of a packet that it is to cut, which is made ready for that: the checksum is that
-    /// of the pseudo-header. `None` where the kernel would not cut it right: within tunnels.
+    /// What the kernel is told of a packet that it is to cut, which is made ready for that: the
+    /// checksum is that of the pseudo-header. `None` where the kernel would not cut it right:
+    /// within tunnels.
     pub(crate) fn hand_over(
         self,
         packet: &mut [u8],
@@ -165,8 +168,8 @@ impl Offload {
         Some(header)
     }
 
-    /// Makes of a super-packet one long packet whose lengths and checksums are right, in `scratch`, and says how
-    /// it is to be cut; `None` where that cannot be: within tunnels, or beyond 64 KiB.
+    /// Makes of a super-packet one long packet whose lengths and checksums are right, in `scratch`,
+    /// and says how it is to be cut; `None` where that cannot be: within tunnels, or beyond 64 KiB.
     pub(crate) fn whole(
         self,
         frame: &[u8],
@@ -217,7 +220,8 @@ impl Offload {
         self
     }
 
-    /// Gives `each` the frames that `frame` stands for, and counts. `scratch` keeps its memory between calls.
+    /// Gives `each` the frames that `frame` stands for, and counts. `scratch` keeps its memory
+    /// between calls.
     pub fn resolve(
         self,
         frame: &[u8],
@@ -335,7 +339,8 @@ impl Offload {
     }
 }
 
-/// The upper protocol of the IP packet at `at`, and where it begins; `None` where there is no such packet.
+/// The upper protocol of the IP packet at `at`, and where it begins; `None` where there is no such
+/// packet.
 fn header_end(frame: &[u8], at: usize) -> Option<(u8, usize)> {
     let first = *frame.get(at)?;
     match first >> 4 {
@@ -358,8 +363,8 @@ fn header_end(frame: &[u8], at: usize) -> Option<(u8, usize)> {
     }
 }
 
-/// Where the IP packet within a tunnel begins whose header ends at `transport`: whatever the tunnel is, an IP
-/// header that ends there and tells of as many bytes as there are is no chance.
+/// Where the IP packet within a tunnel begins whose header ends at `transport`: whatever the tunnel
+/// is, an IP header that ends there and tells of as many bytes as there are is no chance.
 fn inner_network(frame: &[u8], from: usize, transport: usize, protocol: u8) -> Option<usize> {
     let starts = (from..=transport.checked_sub(20)?).rev();
     starts
@@ -420,8 +425,8 @@ fn pseudo_sum(packet: &[u8], transport: usize, protocol: u8) -> Sum {
     sum.u32(upper_bytes)
 }
 
-/// Makes the headers right that a tunnel has put before a packet, which is the `index`-th of a super-packet.
-/// Within it all is done already.
+/// Makes the headers right that a tunnel has put before a packet, which is the `index`-th of a
+/// super-packet. Within it all is done already.
 fn finish_tunnel(packet: &mut [u8], protocol: u8, at: usize, index: usize) {
     finish_ip(packet, index);
     let upper_bytes = packet.len() - at;

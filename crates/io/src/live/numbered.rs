@@ -1,16 +1,19 @@
-//! Live frames that tell their number and when they left, by a schedule; and a program that counts them.
+//! Live frames that tell their number and when they left, by a schedule; and a program that counts
+//! them.
 //!
 //! ```text
 //! template of the frame's flow, up to `mark_at`      number   time, ns   checksum
 //! ├──────────────────────────────────────────────────┼────────┼──────────┼────────┤
 //!                                                    4 bytes  6 bytes    2 bytes      big-endian
 //! ```
-//! The time is the lower 48 bits of the monotonic clock. The checksum is that of RFC 1071 over number, time and what the
-//! template's words before them add up to. Which frame is of which flow a table says that is gone through again and again.
+//! The time is the lower 48 bits of the monotonic clock. The checksum is that of RFC 1071 over
+//! number, time and what the template's words before them add up to. Which frame is of which flow a
+//! table says that is gone through again and again.
 //!
-//! The kernel runs the program without pause. While no frame is due the program drops what it is given, which costs some 50 ns:
-//! so it waits, exact to that. A frame that is late leaves at once, and by how much it was late is counted. A call takes some
-//! 25 ms before its first frame. Source: Linux's `bpf_prog_run.rst`, RFC 1071.
+//! The kernel runs the program without pause. While no frame is due the program drops what it is
+//! given, which costs some 50 ns: so it waits, exact to that. A frame that is late leaves at once,
+//! and by how much it was late is counted. A call takes some 25 ms before its first frame. Source:
+//! Linux's `bpf_prog_run.rst`, RFC 1071.
 
 use crate::bpf::{Attachment, Code, Map, MapKind, Place, Program, Size, verdict};
 use crate::clock::monotonic_ns;
@@ -21,7 +24,8 @@ use std::io;
 const RIGHT: &str = "CAP_BPF in the initial user namespace";
 /// Bytes that are written behind a template: number, time and checksum.
 pub(crate) const MARK_BYTES: usize = 12;
-/// Bits behind the point of times in the schedule: at ten million frames a second for an hour they are wrong by 0.3 ms at most.
+/// Bits behind the point of times in the schedule: at ten million frames a second for an hour they
+/// are wrong by 0.3 ms at most.
 const FRACTION: i32 = 16;
 /// Frames that the program is given a call, at most: one to two seconds.
 const CALL: u32 = 1 << 24;
@@ -114,8 +118,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Will send `frames` out of interface `name` of the calling thread's namespace, whose peer has to run an XDP program; of a
-    /// frame longer than templates and mark the rest is that of `fill`.
+    /// Will send `frames` out of interface `name` of the calling thread's namespace, whose peer has
+    /// to run an XDP program; of a frame longer than templates and mark the rest is that of `fill`.
     pub fn open(name: &str, frames: &Frames, fill: &[u8]) -> Result<Source> {
         let of = |what| Error::of(what, name, RIGHT);
         let index = sys::interface_index(name)?;
@@ -140,8 +144,8 @@ impl Source {
         })
     }
 
-    /// Sends what `load` says, until `is_over` says so, which is asked between calls to the kernel. Those of an earlier load that
-    /// did not leave are forgotten.
+    /// Sends what `load` says, until `is_over` says so, which is asked between calls to the kernel.
+    /// Those of an earlier load that did not leave are forgotten.
     pub fn send(&self, load: &Load, is_over: impl Fn() -> bool) -> io::Result<()> {
         let mut state = self.state.get(0)?;
         let one = f64::from(1 << FRACTION);
@@ -210,7 +214,8 @@ fn head_bytes(frames: &Frames) -> Result<usize> {
         && frames.bytes >= bytes + MARK_BYTES;
     is_right.then_some(bytes).ok_or_else(|| {
         Error::Invalid(format!(
-            "frames of {} bytes whose mark is at {bytes}: headers of 16 to 128 bytes, an even number, and then {MARK_BYTES}",
+            "frames of {} bytes whose mark is at {bytes}: headers of 16 to 128 bytes, an even \
+             number, and then {MARK_BYTES}",
             frames.bytes
         ))
     })
@@ -310,8 +315,9 @@ fn source_code([state, order, templates, devices]: [&Map; 4], cycle: usize, head
         .set(3, verdict::DROP)
         .redirect()
         .exit();
-    // Each check is built before what it guards, so that a jump over the rest is as long as the rest: all lead to the end, where
-    // the frame is dropped. What a check finds missing never is; the verifier wants it.
+    // Each check is built before what it guards, so that a jump over the rest is as long as the
+    // rest: all lead to the end, where the frame is dropped. What a check finds missing never is;
+    // the verifier wants it.
     let unless_missing = |code: Code, rest: Code| code.skip_if_zero(0, rest.len()).then(rest);
     let rest = unless_missing(look_up(Code::default(), templates, key), write);
     let rest = Code::default()
@@ -352,8 +358,8 @@ fn source_code([state, order, templates, devices]: [&Map; 4], cycle: usize, head
         .exit()
 }
 
-/// Keeps the account of a frame that leaves, `r1` after the start and due at `r3`, and writes its number and its place in the order
-/// of flows to the stack.
+/// Keeps the account of a frame that leaves, `r1` after the start and due at `r3`, and writes its
+/// number and its place in the order of flows to the stack.
 fn account(cycle: usize, key: i16, number: i16) -> Code {
     Code::default()
         .load(Size::Double, 4, 6, State::Left.at())
@@ -390,7 +396,8 @@ fn account(cycle: usize, key: i16, number: i16) -> Code {
 pub struct Counted {
     /// Frames with the key.
     pub frames: u64,
-    /// Those of them whose number was below one that had come before (RFC 4737, §3.3), of all flows together.
+    /// Those of them whose number was below one that had come before (RFC 4737, §3.3), of all flows
+    /// together.
     pub reordered: u64,
 }
 
@@ -402,7 +409,8 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Counts frames at interface `name` of the calling thread's namespace that have `key` at `key_at` and the mark at `mark_at`.
+    /// Counts frames at interface `name` of the calling thread's namespace that have `key` at
+    /// `key_at` and the mark at `mark_at`.
     pub fn open(name: &str, key_at: usize, key: [u8; 4], mark_at: usize) -> Result<Counter> {
         // Frames, those out of order, and the number that comes next.
         let counts = Map::new(MapKind::Array, 24, 1)?;
@@ -494,7 +502,7 @@ mod tests {
     fn pair() -> Option<(Namespace, Namespace)> {
         match Namespace::new().and_then(|left| Ok((left, Namespace::new()?))) {
             Ok((left, right)) => {
-                veth(&left, "a", &right, "b").expect("a pair");
+                veth(&left, "a", &right, "b").expect("the pair of devices can be made");
                 Some((left, right))
             }
             Err(error @ error::Error::NoRight { .. }) => {
@@ -547,8 +555,11 @@ mod tests {
                 pool.free(packet);
                 came += 1;
             }
-            clock::wait(&[device.descriptor().expect("it has one")], Some(5_000_000))
-                .expect("it can be waited on");
+            clock::wait(
+                &[device.descriptor().expect("the device has one")],
+                Some(5_000_000),
+            )
+            .expect("the clock can be waited for");
         }
         device.close(&mut pool);
         drop(passing);
