@@ -100,25 +100,32 @@ impl Cause {
     pub fn mend(self) -> &'static str {
         match self {
             Cause::NoPtrace => {
-                "allow `ptrace`: `sysctl kernel.yama.ptrace_scope` below 3, and in a container a seccomp profile that permits it"
+                "allow `ptrace`: `sysctl kernel.yama.ptrace_scope` below 3, and in a container a \
+                 seccomp profile that permits it"
             }
             Cause::NoMemory => {
-                "a guest's memory, 512 MiB and more, is a file in `/dev/shm`: make room there (a container: `--shm-size 4g`), raise the limits of memory and processes, or run fewer guests at once with `--threads 1`"
+                "a guest's memory, 512 MiB and more, is a file in `/dev/shm`: make room there (a \
+                 container: `--shm-size 4g`), raise the limits of memory and processes, or run \
+                 fewer guests at once with `--threads 1`"
             }
             Cause::Processor => {
-                "run `trammel kernel build` again with this version; if it stays so, report the processor's model"
+                "run `trammel kernel build` again with this version; if it stays so, report the \
+                 processor's model"
             }
             Cause::Killed => {
-                "look for who killed it: a limit (`ulimit -a`), or the system's out-of-memory killer (`dmesg`), to which fewer guests at once are the answer: `--threads 1`"
+                "look for who killed it: a limit (`ulimit -a`), or the system's out-of-memory \
+                 killer (`dmesg`), to which fewer guests at once are the answer: `--threads 1`"
             }
             Cause::Hangs => {
                 "try again when the machine is less busy; `trammel kernel check` tries guests alone"
             }
             Cause::CannotMap => {
-                "mount `/dev/shm` (or `/tmp`) writable and without `noexec`: a guest's memory is a file there that it executes"
+                "mount `/dev/shm` (or `/tmp`) writable and without `noexec`: a guest's memory is a \
+                 file there that it executes"
             }
             Cause::NotStarted => {
-                "the kernel's file must be executable for this user, and a container's seccomp profile must permit `personality` (fixed addresses) and `ptrace`"
+                "the kernel's file must be executable for this user, and a container's seccomp \
+                 profile must permit `personality` (fixed addresses) and `ptrace`"
             }
             Cause::Unknown => "`trammel kernel check` tries guests alone",
         }

@@ -51,7 +51,8 @@ pub fn first_process(work: impl FnOnce() -> Result<String>) -> ExitCode {
     if std::process::id() != 1 {
         let _ = writeln!(
             std::io::stderr(),
-            "this program is the first process of a guest; `trammel run` starts one where a scenario has `[measure] kernel = \"linux\"`"
+            "this program is the first process of a guest; `trammel run` starts one where a \
+             scenario has `[measure] kernel = \"linux\"`"
         );
         return ExitCode::from(2);
     }
