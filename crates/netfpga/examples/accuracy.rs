@@ -38,7 +38,8 @@ const LOADED: [(u64, f64, f64); 3] = [(64, 1.63, 1.75), (512, 8.53, 9.06), (1518
 fn main() -> Result<(), Error> {
     let params = Params::REFERENCE_1G;
     println!(
-        "| frame | RTL simulation | formula | model | its phases |\n| ---: | ---: | ---: | ---: | --- |"
+        "| frame | RTL simulation | formula | model | its phases |\n\
+         | ---: | ---: | ---: | ---: | --- |"
     );
     for (size, rtl) in LONE {
         let phases =
@@ -53,7 +54,8 @@ fn main() -> Result<(), Error> {
         );
     }
     println!(
-        "\n| frame | RTL simulation: mean | model | RTL simulation: maximum | model |\n| ---: | ---: | ---: | ---: | ---: |"
+        "\n| frame | RTL simulation: mean | model | RTL simulation: maximum | model |\n\
+         | ---: | ---: | ---: | ---: | ---: |"
     );
     for (size, mean, greatest) in LOADED {
         let latency = four_ports(&params, size, 0.9, Span::from_us(2_500))?.latency;
@@ -64,7 +66,8 @@ fn main() -> Result<(), Error> {
         );
     }
     println!(
-        "\n| frame | four ports without loss | frames of 10 trials of 60 s | simulated |\n| ---: | ---: | ---: | ---: |"
+        "\n| frame | four ports without loss | frames of 10 trials of 60 s | simulated |\n\
+         | ---: | ---: | ---: | ---: |"
     );
     let (begin, mut frames) = (Instant::now(), 0);
     for (size, _) in LONE {

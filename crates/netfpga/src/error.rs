@@ -7,7 +7,10 @@ use trammel_core::time::Span;
 #[non_exhaustive]
 pub enum Error {
     /// There is no such parameter.
-    #[error("`{name}` is no parameter of the model{}", nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
+    #[error(
+        "`{name}` is no parameter of the model{}",
+        nearest.as_ref().map(|n| format!("; did you mean `{n}`?")).unwrap_or_default()
+    )]
     Parameter {
         /// What was written.
         name: String,
@@ -15,7 +18,10 @@ pub enum Error {
         nearest: Option<String>,
     },
     /// A parameter makes no sense.
-    #[error("`{name}` = {value} is out of range; give {least} to {most}{}{unit}", if unit.is_empty() { "" } else { " " })]
+    #[error(
+        "`{name}` = {value} is out of range; give {least} to {most}{}{unit}",
+        if unit.is_empty() { "" } else { " " }
+    )]
     OutOfRange {
         /// The parameter.
         name: &'static str,
@@ -56,7 +62,8 @@ pub enum Error {
     },
     /// A stream is faster than its line.
     #[error(
-        "stream {stream}: a frame each {gap}, but the line needs {least} for one; make the gap longer or the frames smaller"
+        "stream {stream}: a frame each {gap}, but the line needs {least} for one; make the gap \
+         longer or the frames smaller"
     )]
     Gap {
         /// Which stream, from 0.

@@ -27,7 +27,12 @@ pub struct Parameter {
 }
 
 macro_rules! parameters {
-    ($($name:ident = $value:expr, $unit:literal, $range:expr, $label:ident, $help:literal, $source:literal;)*) => {
+    (
+        $(
+            $name:ident = $value:expr, $unit:literal, $range:expr, $label:ident, $help:literal,
+            $source:literal;
+        )*
+    ) => {
         /// The values of one design.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct Params {
@@ -87,17 +92,24 @@ parameters! {
     phy_ps = 0, "ps", 0..=ANY, Fitted,
         "what a PHY adds in each direction", "not known; 0 compares with the hardware description";
     mac_extra_gap_bytes = 1, "bytes", 0..=64, RtlSimulated,
-        "gap after a sent frame beyond the 12 bytes of Ethernet", "the open MAC's state machine; a vendor's may have 0";
+        "gap after a sent frame beyond the 12 bytes of Ethernet",
+            "the open MAC's state machine; a vendor's may have 0";
     rx_fifo_full_bytes = 6_100, "bytes", 64..=ANY, Documented,
-        "a frame that begins while this much is in a port's receive FIFO of 8 KiB is dropped", "programmable-full threshold";
+        "a frame that begins while this much is in a port's receive FIFO of 8 KiB is dropped",
+            "programmable-full threshold";
     rx_cycles = 10, "cycles", 0..=10_000, Fitted,
-        "from a frame's last byte to where the input arbiter sees it", "part of the 70 cycles of the latency formula";
+        "from a frame's last byte to where the input arbiter sees it",
+            "part of the 70 cycles of the latency formula";
     lookup_cycles = 22, "cycles", 0..=10_000, Fitted,
-        "header parsing, route and ARP look-up, decision", "part of the 70 cycles of the latency formula";
+        "header parsing, route and ARP look-up, decision",
+            "part of the 70 cycles of the latency formula";
     pipeline_words = 40, "words", 1..=ANY, Documented,
-        "what fits between input arbiter and memory before the arbiter waits", "FIFOs of 32 and 8 words";
+        "what fits between input arbiter and memory before the arbiter waits",
+            "FIFOs of 32 and 8 words";
     store_setup_cycles = 3, "cycles", 0..=10_000, Documented,
-        "between two frames that are written: take the queue's number, ask for its address, latch it", "state machine";
+        "between two frames that are written: take the queue's number, ask for its address, latch \
+         it",
+            "state machine";
     queue_words = 65_536, "words", 1..=ANY, Documented,
         "the memory of an output queue: 512 KiB of data", "default partition of the SRAM";
     queue_reserve_words = 512, "words", 0..=ANY, Documented,
@@ -105,17 +117,21 @@ parameters! {
     ideal_memory = 0, "", 0..=1, Documented,
         "1: reads and writes do not share the memory, as with two ports", "0 is the design";
     write_burst = 20, "words", 0..=10_000, Documented,
-        "words after which a write yields to a read that waits; one more is under way", "SRAM arbiter";
+        "words after which a write yields to a read that waits; one more is under way",
+            "SRAM arbiter";
     read_burst = 15, "words", 0..=10_000, Documented,
-        "words after which a read yields to a write that waits; one more is under way", "SRAM arbiter";
+        "words after which a read yields to a write that waits; one more is under way",
+            "SRAM arbiter";
     turnaround_cycles = 1, "cycles", 0..=10_000, Documented,
         "idle cycles at each change of who has the memory", "SRAM arbiter";
     visible_cycles = 8, "cycles", 1..=10_000, Fitted,
-        "from a frame's last written word to where the reader sees its queue filled", "part of the 70 cycles of the latency formula";
+        "from a frame's last written word to where the reader sees its queue filled",
+            "part of the 70 cycles of the latency formula";
     read_setup_cycles = 2, "cycles", 0..=10_000, Documented,
         "from finding a queue to asking the memory for its first word", "state machine";
     tx_cycles = 14, "cycles", 0..=10_000, Fitted,
-        "from a frame's last word read to the first byte that the MAC sends", "part of the 70 cycles of the latency formula";
+        "from a frame's last word read to the first byte that the MAC sends",
+            "part of the 70 cycles of the latency formula";
     tx_fifo_words = 512, "words", 1..=ANY, Documented,
         "a port's transmit FIFO: 4 KiB", "tx queue";
     cpu_fifo_words = 256, "words", 1..=ANY, Documented,
@@ -125,7 +141,8 @@ parameters! {
     pci_ps_per_byte = 16_700, "ps", 1..=ANY, Fitted,
         "a byte over PCI", "32 bits at 33 MHz, used at 45 %";
     host_frames = 448, "frames", 1..=ANY, Fitted,
-        "what waits for the software before the driver drops", "82,464 of 85,674 bytes, paper 000 section 5.4";
+        "what waits for the software before the driver drops",
+            "82,464 of 85,674 bytes, paper 000 section 5.4";
     host_ps = 30_000_000, "ps", 0..=ANY, Fitted,
         "what the software spends on a frame", "20 to 100 us are usual";
     restart_bitfile_bytes = 2_400_000, "bytes", 0..=ANY, Fitted,
@@ -162,7 +179,8 @@ pub static PRESETS: &[(&str, &str, Params)] = &[
     ),
     (
         "reference-10g",
-        "the 1G design's stages with 256 bits at 200 MHz and four ports at 10 Gbit/s; compared with nothing",
+        "the 1G design's stages with 256 bits at 200 MHz and four ports at 10 Gbit/s; compared \
+         with nothing",
         Params {
             clock_ps: 5_000,
             bus_bytes: 32,

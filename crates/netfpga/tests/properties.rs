@@ -116,7 +116,9 @@ proptest! {
         params in params(),
         streams in prop::collection::vec(stream(400), 0..8),
     ) {
-        let outcome = Router::new(&params).unwrap().run_recording(&streams, &Recording::of_passages(usize::MAX)).unwrap();
+        let outcome = Router::new(&params).unwrap().run_recording(
+            &streams, &Recording::of_passages(usize::MAX)
+        ).unwrap();
         conserves(&outcome, &streams);
         prop_assert_eq!(outcome.passages.len() as u64, outcome.total().received);
         for port in 0..4 {
@@ -235,7 +237,8 @@ fn streams_that_no_tester_can_send_are_refused() {
     );
     assert_eq!(
         with(|stream| stream.gap = Span::from_ns(671)),
-        "stream 1: a frame each 671 ns, but the line needs 672 ns for one; make the gap longer or the frames smaller"
+        "stream 1: a frame each 671 ns, but the line needs 672 ns for one; make the gap longer or \
+         the frames smaller"
     );
     assert_eq!(
         with(|stream| stream.burst = 0),
