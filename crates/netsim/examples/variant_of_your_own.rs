@@ -101,7 +101,7 @@ fn share(seconds: u64) -> [u64; 2] {
         packets: 400,
         bytes: u64::MAX,
     };
-    let bernoulli = trammel_queues::loss::find("bernoulli").expect("it is built in");
+    let bernoulli = trammel_queues::loss::find("bernoulli").expect("the loss model is built in");
     let given = [(
         "probability".to_owned(),
         trammel_core::entry::Value::Float(0.002),
@@ -113,7 +113,7 @@ fn share(seconds: u64) -> [u64; 2] {
     for (seed, name) in [(1, "reno"), (2, "gaimd")] {
         let variant = cc::find(name).expect("it is built in or registered above");
         let params = Params::defaults(&variant.about);
-        let stack = Stack::preset("linux-6").expect("it is a preset");
+        let stack = Stack::preset("linux-6").expect("the preset is built in");
         network.add_flow(FlowSpec {
             name: name.to_owned(),
             client: stack.clone(),

@@ -108,7 +108,7 @@ pub fn poisson(
     per_second: f64,
     bytes: &dyn Distribution,
 ) -> Vec<(Time, u64)> {
-    let law = dist::find("exponential").expect("built in");
+    let law = dist::find("exponential").expect("the distribution is built in");
     let law = (law.build)(&Params::defaults(&law.about)).expect("defaults are possible");
     let Some(gaps) = Spans::at_rate(law, per_second) else {
         return Vec::new();

@@ -34,8 +34,8 @@ fn count(bytes: usize) {
     BYTES.fetch_add(bytes as u64, Relaxed);
 }
 
-// SAFETY: every method hands its arguments unchanged to the system's allocator, which keeps the contract
-// of the trait; counting touches only atomics and never allocates.
+// SAFETY: every method hands its arguments unchanged to the system's allocator, which keeps the
+// contract of the trait; counting touches only atomics and never allocates.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
@@ -53,7 +53,8 @@ unsafe impl GlobalAlloc for Counting {
     }
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size);
-        // SAFETY: `at` came from the system's allocator with this layout, and `size` obeys the contract.
+        // SAFETY: `at` came from the system's allocator with this layout, and `size` obeys the
+        // contract.
         unsafe { System.realloc(at, layout, size) }
     }
 }
@@ -85,9 +86,10 @@ fn dumbbell(variant: &str, losses: Losses, has_access: bool) -> Network {
     let mut network = Network::new();
     let loss = match losses {
         Losses::Periodic(every) => {
-            let entry = loss::find("periodic").expect("built in");
+            let entry = loss::find("periodic").expect("the loss model is built in");
             let given = [("every".to_owned(), Value::Int(every))];
-            let params = Params::resolve(&entry.about, &given).expect("in range");
+            let params = Params::resolve(&entry.about, &given)
+                .expect("the parameters are within their ranges");
             Some((entry.build)(&params).expect("possible"))
         }
         Losses::None | Losses::Overflow => None,
@@ -102,7 +104,7 @@ fn dumbbell(variant: &str, losses: Losses, has_access: bool) -> Network {
         ..LinkSpec::wire("bottleneck", RTT / 2)
     });
     let back = network.add_link(LinkSpec::wire("return", RTT / 2));
-    let entry = cc::find(variant).expect("built in");
+    let entry = cc::find(variant).expect("the variant is built in");
     for index in 0..2 {
         let mut stack = Stack::linux_6();
         if matches!(losses, Losses::None) {

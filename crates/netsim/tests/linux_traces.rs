@@ -28,7 +28,7 @@ fn run(variant: &str, seconds: u64) -> Vec<Sample> {
     };
     let forward = net.add_link(bottleneck);
     let backward = net.add_link(LinkSpec::wire("return", one_way));
-    let entry = cc::find(variant).expect("built in");
+    let entry = cc::find(variant).expect("the variant is built in");
     let params = Params::defaults(&entry.about);
     let mut stack = Stack::linux_6();
     stack.slow_start_after_idle = false;

@@ -44,9 +44,10 @@ fn access(seed: u64) -> Seen {
         spec.seed = seed;
         spec.departure_jitter = Span::from_us(seed % 2);
         if name == "out 1" {
-            let entry = loss::find("bernoulli").expect("built in");
+            let entry = loss::find("bernoulli").expect("the loss model is built in");
             let given = [("probability".to_owned(), Value::Float(1e-3))];
-            let params = Params::resolve(&entry.about, &given).expect("in range");
+            let params = Params::resolve(&entry.about, &given)
+                .expect("the parameters are within their ranges");
             spec.loss = Some((entry.build)(&params).expect("possible"));
         }
         if name == "out 2" {

@@ -23,9 +23,10 @@ struct Came {
 }
 
 fn bernoulli(probability: f64) -> Box<dyn LossModel> {
-    let entry = loss::find("bernoulli").expect("built in");
+    let entry = loss::find("bernoulli").expect("the loss model is built in");
     let given = [("probability".to_owned(), Value::Float(probability))];
-    let params = Params::resolve(&entry.about, &given).expect("in range");
+    let params =
+        Params::resolve(&entry.about, &given).expect("the parameters are within their ranges");
     (entry.build)(&params).expect("possible")
 }
 
@@ -43,7 +44,7 @@ fn run(variant: &str, offload: bool, mbps: u64, rtt: Span, loss: Option<f64>) ->
     bottleneck.loss = loss.map(bernoulli);
     let forward = net.add_link(bottleneck);
     let backward = net.add_link(LinkSpec::wire("return", rtt / 2));
-    let entry = cc::find(variant).expect("built in");
+    let entry = cc::find(variant).expect("the variant is built in");
     let mut stack = Stack::linux_6();
     stack.offload = offload;
     (stack.receive_buffer, stack.max_receive_buffer) = (1 << 26, 1 << 26);

@@ -23,7 +23,10 @@ struct Shared(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("one thread").write(bytes)
+        self.0
+            .lock()
+            .expect("no thread panics while it holds the lock")
+            .write(bytes)
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -43,7 +46,7 @@ fn captured(limit: u32, ecn: bool) -> (Vec<u8>, Network) {
     let back = net.add_link(LinkSpec::wire("return", Span::from_ms(10)));
     let out = Shared::default();
     net.capture(&[there, back], Box::new(out.clone()));
-    let cubic = cc::find("cubic").expect("built in");
+    let cubic = cc::find("cubic").expect("the variant is built in");
     let mut stack = Stack::linux_6();
     stack.ecn = ecn;
     net.add_flow(FlowSpec {
@@ -66,7 +69,7 @@ fn captured(limit: u32, ecn: bool) -> (Vec<u8>, Network) {
         plan: sized(
             Renewal::new(
                 Time::ZERO,
-                Spans::constant_rate(100.0).expect("a rate"),
+                Spans::constant_rate(100.0).expect("the rate is above 0"),
                 Rng::new(1, "plan"),
             ),
             Box::new(Constant::new(160.0)),
@@ -81,7 +84,11 @@ fn captured(limit: u32, ecn: bool) -> (Vec<u8>, Network) {
     net.run_until(Time::from_secs(20));
     assert!(net.flow(FlowId::new(0)).completed.is_some());
     net.finish_captures().expect("memory takes everything");
-    let bytes = out.0.lock().expect("one thread").clone();
+    let bytes = out
+        .0
+        .lock()
+        .expect("no thread panics while it holds the lock")
+        .clone();
     (bytes, net)
 }
 
@@ -105,10 +112,13 @@ fn tshark(capture: &[u8], arguments: &[&str]) -> Option<String> {
     let capture = capture.to_vec();
     let writer = std::thread::spawn(move || stdin.write_all(&capture));
     let output = child.wait_with_output().expect("tshark ends");
-    writer.join().expect("no panic").expect("tshark reads all");
+    writer
+        .join()
+        .expect("the thread does not panic")
+        .expect("tshark reads all");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
-    Some(String::from_utf8(output.stdout).expect("text"))
+    Some(String::from_utf8(output.stdout).expect("the text is UTF-8"))
 }
 
 #[test]
@@ -162,7 +172,7 @@ fn wireshark_has_nothing_to_complain_about_without_losses() {
         let payload = tshark(&bytes, &fields).expect("installed");
         let sum: u64 = payload
             .lines()
-            .map(|line| line.parse::<u64>().expect("a number"))
+            .map(|line| line.parse::<u64>().expect("the text is a number"))
             .sum();
         assert_eq!(sum, 1_000_000);
         let bad = ["-Y", "ip.checksum.status == 0 || _ws.malformed"];

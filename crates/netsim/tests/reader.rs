@@ -20,7 +20,7 @@ fn run(reader: Reader) -> f64 {
     bottleneck.rate = Some(Rate::from_bps(10_000_000));
     let forward = net.add_link(bottleneck);
     let backward = net.add_link(LinkSpec::wire("return", Span::from_ms(10)));
-    let reno = cc::find("reno").expect("built in");
+    let reno = cc::find("reno").expect("the variant is built in");
     let params = trammel_core::entry::Params::defaults(&reno.about);
     let mut stack = Stack::linux_6();
     // Small enough that the window moves with the reads.

@@ -214,7 +214,7 @@ mod tests {
         bottleneck.rate = Some(Rate::from_bps(mbps * 1_000_000));
         let forward = network.add_link(bottleneck);
         let backward = network.add_link(LinkSpec::wire("return", Span::from_ms(1)));
-        let reno = cc::find("reno").expect("built in");
+        let reno = cc::find("reno").expect("the variant is built in");
         network.add_flow(FlowSpec {
             name: "flow".to_owned(),
             client: Stack::linux_6(),

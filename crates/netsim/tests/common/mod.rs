@@ -48,12 +48,15 @@ fn pick<'a, T>(rng: &mut Rng, from: &'a [T]) -> &'a T {
 
 /// A distribution with some parameters given.
 pub(crate) fn law(name: &str, given: &[(&str, f64)]) -> Box<dyn dist::Distribution> {
-    let entry = dist::find(name).expect("listed");
+    let entry = dist::find(name).expect("the distribution is built in");
     let given: Vec<_> = given
         .iter()
         .map(|(key, value)| ((*key).to_owned(), Value::Float(*value)))
         .collect();
-    (entry.build)(&Params::resolve(&entry.about, &given).expect("in range")).expect("possible")
+    (entry.build)(
+        &Params::resolve(&entry.about, &given).expect("the parameters are within their ranges"),
+    )
+    .expect("possible")
 }
 
 fn loss_model(rng: &mut Rng) -> Box<dyn loss::LossModel> {
@@ -75,8 +78,11 @@ fn loss_model(rng: &mut Rng) -> Box<dyn loss::LossModel> {
             vec![("every".to_owned(), Value::Int((1.0 / p) as i64))],
         ),
     };
-    let entry = loss::find(name).expect("listed");
-    (entry.build)(&Params::resolve(&entry.about, &given).expect("in range")).expect("possible")
+    let entry = loss::find(name).expect("the loss model is built in");
+    (entry.build)(
+        &Params::resolve(&entry.about, &given).expect("the parameters are within their ranges"),
+    )
+    .expect("possible")
 }
 
 fn queue(rng: &mut Rng, rate: Rate, limit: u32, story: &mut String) -> Queue {
@@ -109,7 +115,8 @@ fn queue(rng: &mut Rng, rate: Rate, limit: u32, story: &mut String) -> Queue {
         .map(|param| (param.name.to_owned(), Value::Bool(marks)))
         .collect();
     *story += &format!(" {} {limit}", entry.about.name);
-    let params = Params::resolve(&entry.about, &given).expect("in range");
+    let params =
+        Params::resolve(&entry.about, &given).expect("the parameters are within their ranges");
     Queue::Discipline((entry.build)(&params, &facts).expect("defaults are possible"))
 }
 
@@ -180,7 +187,7 @@ fn link(
 
 fn stack(rng: &mut Rng, story: &mut String) -> Stack {
     let name = *pick(rng, Stack::PRESETS);
-    let mut stack = Stack::preset(name).expect("listed");
+    let mut stack = Stack::preset(name).expect("the preset is built in");
     // Recovery without SACK repairs one loss a round trip: a window of tens of thousands would take
     // hours.
     stack.cwnd_clamp = 2000;
