@@ -185,7 +185,8 @@ mod tests {
         let settings = after(
             "#!/bin/bash\n# a remark; and more\nip tcp_metrics flush all > /dev/null 2>&1\n\
              sysctl -q net.ipv4.tcp_rmem=\"4096 540000 $((15*1024*1024))\" # three\n\
-             ../x/set_sysctls.py /proc/sys/net/ipv4/tcp_timestamps=0 \\\n /proc/sys/net/ipv4/tcp_dsack=0\n\
+             ../x/set_sysctls.py /proc/sys/net/ipv4/tcp_timestamps=0 \\\n \
+             /proc/sys/net/ipv4/tcp_dsack=0\n\
              sysctl -q net.ipv4.tcp_frto=0 net.ipv4.tcp_early_retrans=0 2>/dev/null; ../a/b.sh\n",
         )
         .unwrap();

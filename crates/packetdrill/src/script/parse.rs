@@ -40,7 +40,8 @@ fn script(text: &str) -> Result<Script, ReadError> {
     let is_command = |event: &Event| matches!(event.action, Action::Command(_));
     if script.events.iter().all(is_command) {
         return Err(cursor.malformed(
-            "the script has no event, so it tests nothing; begin with `0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3`",
+            "the script has no event, so it tests nothing; begin with `0 socket(..., SOCK_STREAM, \
+             IPPROTO_TCP) = 3`",
         ));
     }
     Ok(script)
