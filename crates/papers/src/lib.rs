@@ -5,8 +5,9 @@
 //!              *.toml ─── scenario ┼─ experiments → cells ┤
 //!              expected.csv ───────┘                      └─ report: tables, figures, reasons
 //! ```
-//! A paper is data: a new folder is a new paper, and nothing here knows any paper by name. The outcome
-//! fails only where a number comes out otherwise than `expected.csv` records, in either direction.
+//! A paper is data: a new folder is a new paper, and nothing here knows any paper by name. The
+//! outcome fails only where a number comes out otherwise than `expected.csv` records, in either
+//! direction.
 #![forbid(unsafe_code)]
 
 pub mod cell;

@@ -195,7 +195,8 @@ impl<'a> Reader<'a> {
             .ok()
     }
 
-    /// Rows or columns: `"name"`, `{ sweep = "key" }` with names beside, or `{ name = "expression" }`.
+    /// Rows or columns: `"name"`, `{ sweep = "key" }` with names beside, or
+    /// `{ name = "expression" }`.
     pub(super) fn names(&self, key: &str, names_key: &str) -> Option<Names> {
         let Some(entry) = self.entry(key) else {
             self.missing(key);
