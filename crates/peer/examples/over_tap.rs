@@ -192,7 +192,7 @@ fn transfer(texts: &Texts) -> Result<(), Box<dyn Error>> {
     if !is_done {
         return Err(format!("not done after {patience}; `--patience` gives it more time").into());
     }
-    let (came, wrong) = reader.join().expect("the reader does not panic")?;
+    let (came, wrong) = reader.join().expect("the thread does not panic")?;
     if (came, wrong) != (bytes, 0) {
         return Err(format!("{came} bytes of {bytes} came, {wrong} of them wrong").into());
     }

@@ -36,7 +36,7 @@ impl Draw {
 
     fn stack(&mut self) -> Stack {
         let preset = self.of(Stack::PRESETS);
-        let base = Stack::preset(preset).expect("it is one");
+        let base = Stack::preset(preset).expect("the preset is built in");
         let buffer = self.of(&[16_384, 65_536, 1 << 20, 64 << 20]);
         Stack {
             mss: self.of(&[88, 536, 1460, 1460]),

@@ -24,7 +24,7 @@ fn open(opener: Opener, rates: Rates) -> Option<(Wire, FlowId, TcpStream)> {
     match opener {
         Opener::Ours => {
             let (listener, address) = listener(&wire.kernel);
-            std::thread::spawn(move || told.send(listener.accept().expect("we connect").0));
+            std::thread::spawn(move || told.send(listener.accept().expect("a client connects").0));
             let now = wire.driver.now();
             flow = Some(wire.driver.host.connect(now, address, &maker));
         }
@@ -57,7 +57,9 @@ fn open(opener: Opener, rates: Rates) -> Option<(Wire, FlowId, TcpStream)> {
     });
     assert!(is_open.expect("the TAP is there"));
     let stream = stream.expect("it is open");
-    stream.set_read_timeout(Some(TIMEOUT)).expect("a time-out");
+    stream
+        .set_read_timeout(Some(TIMEOUT))
+        .expect("the time-out is above 0");
     Some((wire, flow.expect("it is open"), stream))
 }
 
@@ -121,7 +123,9 @@ fn the_kernel_closes_first() {
         let Some((mut wire, flow, stream)) = open(opener, Rates::default()) else {
             return;
         };
-        stream.shutdown(Shutdown::Write).expect("it is open");
+        stream
+            .shutdown(Shutdown::Write)
+            .expect("the connection is open");
         watch(&mut wire, flow, until(State::CloseWait));
         wire.driver.host.connection(flow).close();
         let states = watch(&mut wire, flow, until(State::Closed));
@@ -143,7 +147,9 @@ fn both_close_at_once() {
     let Some((mut wire, flow, stream)) = open(Opener::Ours, slow) else {
         return;
     };
-    stream.shutdown(Shutdown::Write).expect("it is open");
+    stream
+        .shutdown(Shutdown::Write)
+        .expect("the connection is open");
     wire.driver.host.connection(flow).close();
     let states = watch(&mut wire, flow, until(State::TimeWait));
     assert_eq!(states, [State::FinWait1, State::Closing, State::TimeWait]);
@@ -202,6 +208,9 @@ fn where_nobody_listens_a_connection_is_refused() {
         }
     });
     assert!(is_refused.expect("the TAP is there"));
-    let error = thread.join().expect("it ends").expect_err("nobody listens");
+    let error = thread
+        .join()
+        .expect("the thread does not panic")
+        .expect_err("nobody listens");
     assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
 }

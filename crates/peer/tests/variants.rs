@@ -47,7 +47,7 @@ fn every_preset_completes_lossy_transfers_both_ways() {
                 opener,
                 to_kernel: MIB,
                 to_us: MIB,
-                stack: Stack::preset(preset).expect("it is one"),
+                stack: Stack::preset(preset).expect("the preset is built in"),
                 rates: [lossy(); 2],
                 ..Transfer::default()
             };

@@ -22,8 +22,8 @@ const FAR: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const PORT: u16 = 5001;
 
 fn maker() -> Maker {
-    let reno = cc::find("reno").expect("built in");
-    let params = Params::resolve(&reno.about, &[]).expect("defaults");
+    let reno = cc::find("reno").expect("the variant is built in");
+    let params = Params::resolve(&reno.about, &[]).expect("the parameters are within their ranges");
     Maker::new(&Stack::linux_6(), move || (reno.build)(&params))
 }
 
@@ -44,7 +44,10 @@ impl Device for Wire {
     }
 
     fn receive(&mut self, pool: &mut Pool, into: &mut Packets) -> io::Result<usize> {
-        let mut beyond = self.0.lock().expect("nobody panicked");
+        let mut beyond = self
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock");
         let now = beyond.now;
         beyond.host.on_timer(now);
         let mut frame = [0; LARGEST_FRAME];
@@ -52,13 +55,19 @@ impl Device for Wire {
         while !into.is_full()
             && let Some(bytes) = beyond.host.poll_transmit(now, &mut frame)
         {
-            into.push(pool.alloc_with(&frame[..bytes]).expect("room"));
+            into.push(
+                pool.alloc_with(&frame[..bytes])
+                    .expect("the pool has a free slot"),
+            );
         }
         Ok(into.len() - before)
     }
 
     fn transmit(&mut self, pool: &mut Pool, from: &mut Packets) -> io::Result<usize> {
-        let mut beyond = self.0.lock().expect("nobody panicked");
+        let mut beyond = self
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock");
         let (now, count) = (beyond.now, from.len());
         for packet in from.drain() {
             beyond.host.on_frame(now, pool[&packet].data());
@@ -77,11 +86,17 @@ struct VirtualClock(Arc<Mutex<Beyond>>);
 
 impl Clock for VirtualClock {
     fn now(&mut self) -> Time {
-        self.0.lock().expect("nobody panicked").now
+        self.0
+            .lock()
+            .expect("no thread panics while it holds the lock")
+            .now
     }
 
     fn wait(&mut self, _: Option<i32>, until: Time) -> io::Result<()> {
-        let mut beyond = self.0.lock().expect("nobody panicked");
+        let mut beyond = self
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock");
         let answer = beyond.now + Span::from_ms(1);
         beyond.now = until.min(answer).max(beyond.now);
         Ok(())

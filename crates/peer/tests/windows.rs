@@ -24,8 +24,10 @@ fn we_probe_a_window_that_the_kernel_has_closed_and_go_on_when_it_opens() {
     let (listener, address) = listener(&wire.kernel);
     let (opens, is_opened) = mpsc::channel();
     let thread = std::thread::spawn(move || {
-        let (stream, _) = listener.accept().expect("we connect");
-        stream.set_read_timeout(Some(TIMEOUT)).expect("a time-out");
+        let (stream, _) = listener.accept().expect("a client connects");
+        stream
+            .set_read_timeout(Some(TIMEOUT))
+            .expect("the time-out is above 0");
         is_opened.recv().expect("the window closes");
         read_pattern(&stream)
     });
@@ -54,7 +56,7 @@ fn we_probe_a_window_that_the_kernel_has_closed_and_go_on_when_it_opens() {
     let connection = &wire.driver.host.flow(flow).connection;
     assert!(is_done.expect("the TAP is there"), "{connection:?}");
     assert_eq!(probes, 3);
-    assert_eq!(thread.join().expect("it reads"), (MIB, 0));
+    assert_eq!(thread.join().expect("the thread does not panic"), (MIB, 0));
     assert_eq!(connection.failure(), None);
 }
 
@@ -76,10 +78,16 @@ fn the_kernel_probes_a_window_that_we_have_closed() {
         let thread = std::thread::spawn(move || {
             let stream = kernel.run(|| TcpStream::connect((OURS, PORT)));
             let stream = stream.expect("we accept");
-            stream.set_write_timeout(Some(TIMEOUT)).expect("a time-out");
-            stream.set_read_timeout(Some(TIMEOUT)).expect("a time-out");
+            stream
+                .set_write_timeout(Some(TIMEOUT))
+                .expect("the time-out is above 0");
+            stream
+                .set_read_timeout(Some(TIMEOUT))
+                .expect("the time-out is above 0");
             write_pattern(&stream, MIB / 4);
-            stream.shutdown(Shutdown::Write).expect("it is open");
+            stream
+                .shutdown(Shutdown::Write)
+                .expect("the connection is open");
             let end = read_pattern(&stream);
             (end, tcp::info(&stream).expect("the socket is there"))
         });
@@ -111,7 +119,7 @@ fn the_kernel_probes_a_window_that_we_have_closed() {
             flow.connection
         );
         assert_eq!((read, flow.wrong_bytes()), (MIB / 4, 0));
-        let (end, info) = thread.join().expect("it writes");
+        let (end, info) = thread.join().expect("the thread does not panic");
         assert_eq!(end, (0, 0));
         // Nearly all of the time in which the kernel had something to send.
         assert!(info.rwnd_limited > info.busy_time * 9 / 10, "{info:?}");

@@ -46,8 +46,9 @@ pub(crate) fn or_skip<T>(result: Result<T>) -> Option<T> {
 
 /// Connections with this stack and the variant called `cc`.
 pub(crate) fn maker(stack: &Stack, cc: &str) -> Maker {
-    let entry = cc::find(cc).expect("a built-in variant");
-    let params = Params::resolve(&entry.about, &[]).expect("defaults");
+    let entry = cc::find(cc).expect("the variant is built in");
+    let params =
+        Params::resolve(&entry.about, &[]).expect("the parameters are within their ranges");
     Maker::new(stack, move || (entry.build)(&params))
 }
 
@@ -128,7 +129,10 @@ pub(crate) fn listener(kernel: &Namespace) -> (TcpListener, SocketAddrV4) {
     let listener = kernel
         .run(|| TcpListener::bind((KERNEL, 0)))
         .expect("a port");
-    let port = listener.local_addr().expect("it is bound").port();
+    let port = listener
+        .local_addr()
+        .expect("a bound socket has an address")
+        .port();
     (listener, SocketAddrV4::new(KERNEL, port))
 }
 
@@ -161,12 +165,18 @@ pub(crate) fn read_pattern(mut stream: &TcpStream) -> (u64, u64) {
 
 /// The kernel's half of a transfer: writes and reads at once.
 pub(crate) fn talk(stream: &TcpStream, to_us: u64) -> (u64, u64, TcpInfo) {
-    stream.set_read_timeout(Some(TIMEOUT)).expect("a time-out");
-    stream.set_write_timeout(Some(TIMEOUT)).expect("a time-out");
+    stream
+        .set_read_timeout(Some(TIMEOUT))
+        .expect("the time-out is above 0");
+    stream
+        .set_write_timeout(Some(TIMEOUT))
+        .expect("the time-out is above 0");
     let (came, wrong) = std::thread::scope(|scope| {
         scope.spawn(|| {
             write_pattern(stream, to_us);
-            stream.shutdown(Shutdown::Write).expect("it is open");
+            stream
+                .shutdown(Shutdown::Write)
+                .expect("the connection is open");
         });
         read_pattern(stream)
     });
@@ -275,7 +285,7 @@ impl Transfer {
             Opener::Ours => {
                 let (listener, address) = listener(&wire.kernel);
                 let thread = std::thread::spawn(move || {
-                    let (stream, _) = listener.accept().expect("a connection");
+                    let (stream, _) = listener.accept().expect("a client connects");
                     talk(&stream, to_us)
                 });
                 let now = wire.driver.now();
