@@ -2,26 +2,27 @@
 //!
 //! # What it does
 //! Each packet's delay is known when it leaves. Once the delay has stayed at or above `target` for
-//! `interval`, CoDel enters its dropping state and signals; while the state lasts, the n-th signal follows
-//! the one before it after
+//! `interval`, CoDel enters its dropping state and signals; while the state lasts, the n-th signal
+//! follows the one before it after
 //!
 //! ```text
 //! interval / √n
 //! ```
 //!
-//! so that the rate of signals grows until the sources give way. As Linux does, 1/√n is not computed but
-//! improved by one Newton step x ← x·(3 − n·x²)/2 for each signal, so that the second follows the first
-//! after 1/2 of the interval and not 0.71. A delay below the target, or a queue of at most one full packet,
-//! ends the state. If it begins again soon (16 intervals), the law resumes near the
-//! rate that was needed last. A signal is a mark on an ECN-capable packet where `ecn` is on, else a drop.
+//! so that the rate of signals grows until the sources give way. As Linux does, 1/√n is not
+//! computed but improved by one Newton step x ← x·(3 − n·x²)/2 for each signal, so that the second
+//! follows the first after 1/2 of the interval and not 0.71. A delay below the target, or a queue
+//! of at most one full packet, ends the state. If it begins again soon (16 intervals), the law
+//! resumes near the rate that was needed last. A signal is a mark on an ECN-capable packet where
+//! `ecn` is on, else a drop.
 //!
 //! # Parameters
-//! `target`, `interval`, `ecn`, and `ce_threshold`: a delay above which ECN-capable packets are marked in
-//! any case (0: off), for DCTCP.
+//! `target`, `interval`, `ecn`, and `ce_threshold`: a delay above which ECN-capable packets are
+//! marked in any case (0: off), for DCTCP.
 //!
 //! # References
-//! Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012; RFC 8289 §5; `tc-codel(8)`;
-//! Linux 6.12 `codel_Newton_step` for the step, which traces of its queue show.
+//! Nichols and Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012; RFC 8289 §5;
+//! `tc-codel(8)`; Linux 6.12 `codel_Newton_step` for the step, which traces of its queue show.
 
 use super::{Discipline, Drop, Entry, Item, ecn};
 use crate::fifo::Fifo;
@@ -295,8 +296,8 @@ mod tests {
     use crate::aqm::tests::{FACTS, item, params};
     use trammel_core::entry::Value;
 
-    /// A queue that is served a packet each millisecond while 50 packets stand in it, so that delay is
-    /// 50 ms; gives the times in milliseconds of the signals, and how the packets left.
+    /// A queue that is served a packet each millisecond while 50 packets stand in it, so that delay
+    /// is 50 ms; gives the times in milliseconds of the signals, and how the packets left.
     fn signals(given: &[(&str, Value)], ecn_capable: bool, served: u64) -> (Vec<u64>, u32) {
         let mut queue = (ENTRY.build)(&params(&ENTRY, given), &FACTS).unwrap();
         let mut rng = Rng::new(1, "codel");
@@ -322,8 +323,8 @@ mod tests {
         (signals, marks)
     }
 
-    /// When the control law signals: first at `start`, then after interval · x, where x follows 1/√n by
-    /// Newton steps.
+    /// When the control law signals: first at `start`, then after interval · x, where x follows
+    /// 1/√n by Newton steps.
     fn law_times(start: u64, end: u64) -> Vec<u64> {
         let (mut times, mut at, mut count, mut x) = (vec![start], start as f64, 1.0, 1.0);
         loop {

@@ -1,8 +1,8 @@
 //! FQ-CoDel: a queue a flow, served in turn with priority for sparse flows, each governed by CoDel.
 //!
 //! # What it does
-//! Hashes packets into queues by their flow. Queues that wait are in one of two lists, new or old, and are
-//! served by deficit round robin (DRR++):
+//! Hashes packets into queues by their flow. Queues that wait are in one of two lists, new or old,
+//! and are served by deficit round robin (DRR++):
 //!
 //! ```text
 //!              arrival                 credits spent, or empty
@@ -11,17 +11,19 @@
 //!       ╰────────────────────────── empty ───────────────────────╯ ╰────╯
 //! ```
 //!
-//! A queue spends a credit a byte and is given `quantum` credits when it has spent them all. A flow that
-//! sends less than a quantum a round is thus always new and passes the others. At the limit the queue with
-//! the most bytes loses up to half of them, at most `drop_batch` packets, from its head: finding that queue
-//! is the only work that grows with the number of queues, and the batch shares it out.
+//! A queue spends a credit a byte and is given `quantum` credits when it has spent them all. A flow
+//! that sends less than a quantum a round is thus always new and passes the others. At the limit
+//! the queue with the most bytes loses up to half of them, at most `drop_batch` packets, from its
+//! head: finding that queue is the only work that grows with the number of queues, and the batch
+//! shares it out.
 //!
 //! # Parameters
-//! CoDel's, with ECN on by default; `flows` (queues), `quantum` (0: the largest packet), `drop_batch`.
+//! CoDel's, with ECN on by default; `flows` (queues), `quantum` (0: the largest packet),
+//! `drop_batch`.
 //!
 //! # References
-//! RFC 8290; McKenney, "Stochastic Fairness Queueing", INFOCOM 1990; MacGregor and Shi, "Deficits for bursty
-//! latency-critical flows: DRR++", ICON 2000; `tc-fq_codel(8)`.
+//! RFC 8290; McKenney, "Stochastic Fairness Queueing", INFOCOM 1990; MacGregor and Shi, "Deficits
+//! for bursty latency-critical flows: DRR++", ICON 2000; `tc-fq_codel(8)`.
 
 use super::codel::{CE_THRESHOLD, INTERVAL, Law, Settings, Store, TARGET};
 use super::{Discipline, Drop, Entry, Item, LinkFacts, ecn};
@@ -115,8 +117,8 @@ struct Pool {
     bytes: u64,
 }
 
-/// One queue and the pool, as CoDel sees them: it judges the backlog of the whole discipline, as in Linux,
-/// because the link is busy as long as any queue has packets.
+/// One queue and the pool, as CoDel sees them: it judges the backlog of the whole discipline, as in
+/// Linux, because the link is busy as long as any queue has packets.
 struct Governed<'a> {
     queue: (&'a mut u32, &'a mut u32, &'a mut u64),
     packets: &'a mut Pool,
@@ -167,8 +169,8 @@ impl FqCodel {
         }
     }
 
-    /// The queue of a flow. The hash is mixed again (by the golden ratio, Knuth 6.4), so that flows that are
-    /// merely numbered do not meet.
+    /// The queue of a flow. The hash is mixed again (by the golden ratio, Knuth 6.4), so that flows
+    /// that are merely numbered do not meet.
     fn queue_of(&self, flow: u32) -> u32 {
         let mixed = flow.wrapping_mul(0x9e37_79b9);
         ((u64::from(mixed) * self.queues.len() as u64) >> 32) as u32
@@ -268,7 +270,8 @@ impl Discipline for FqCodel {
             let list = if is_new { &mut self.new } else { &mut self.old };
             list.remove_head(&mut self.queues);
             if is_new {
-                // Else a flow of single packets could come back as new for ever and starve the old ones.
+                // Else a flow of single packets could come back as new for ever and starve the old
+                // ones.
                 self.old.append(&mut self.queues, index);
             } else {
                 self.queues[index as usize].is_listed = false;

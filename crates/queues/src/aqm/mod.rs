@@ -1,8 +1,8 @@
-//! Queue disciplines as pure state machines: the simulator's links and the router's elements call them.
-//! One file each.
+//! Queue disciplines as pure state machines: the simulator's links and the router's elements call
+//! them. One file each.
 //!
-//! A discipline orders, marks and drops [`Item`]s, which are handles with what a decision needs; the
-//! packets themselves stay with the caller. Time only comes in as an argument.
+//! A discipline orders, marks and drops [`Item`]s, which are handles with what a decision needs;
+//! the packets themselves stay with the caller. Time only comes in as an argument.
 
 use std::fmt::Debug;
 use trammel_core::entry::{About, Kind, Param, Params};
@@ -160,8 +160,8 @@ mod tests {
     /// What became of a packet: its number, and the reason where it was dropped.
     type Fate = (u32, Option<Drop>, bool);
 
-    /// Offers `load` times the link's rate in random packets of eight flows for `ms` milliseconds, then
-    /// drains, and checks on the way what must always hold.
+    /// Offers `load` times the link's rate in random packets of eight flows for `ms` milliseconds,
+    /// then drains, and checks on the way what must always hold.
     fn run(
         entry: &Entry,
         ecn: bool,

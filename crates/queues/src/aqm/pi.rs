@@ -8,18 +8,18 @@
 //! p(k) = p(k−1) + a · (q(k) − target) − b · (q(k−1) − target),   0 ≤ p ≤ 1
 //! ```
 //!
-//! Unlike RED it has no steady-state error: the queue settles at the target whatever the load. Updates are
-//! made up for when the queue is next touched; between two touches the length is constant, so however many
-//! intervals have passed, they cost two additions.
+//! Unlike RED it has no steady-state error: the queue settles at the target whatever the load.
+//! Updates are made up for when the queue is next touched; between two touches the length is
+//! constant, so however many intervals have passed, they cost two additions.
 //!
 //! # Parameters
 //! `target` in packets, `a` and `b` per packet, `interval`, `ecn`. The defaults of
-//! the weights and the interval are the paper's for 3750 packets/s, 60 flows and round trips up to 246 ms;
-//! the target is that of ns-2.
+//! the weights and the interval are the paper's for 3750 packets/s, 60 flows and round trips up to
+//! 246 ms; the target is that of ns-2.
 //!
 //! # References
-//! Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting TCP
-//! flows", INFOCOM 2001, §IV and §V.
+//! Hollot, Misra, Towsley and Gong, "On designing improved controllers for AQM routers supporting
+//! TCP flows", INFOCOM 2001, §IV and §V.
 
 use super::{Discipline, Drop, Entry, Item, ecn};
 use crate::fifo::Fifo;
@@ -112,8 +112,8 @@ pub struct Law {
 }
 
 impl Law {
-    /// Holds `target` packets with the weights `a` and `b`; `interval` is not zero. Time begins at zero, with
-    /// an empty queue.
+    /// Holds `target` packets with the weights `a` and `b`; `interval` is not zero. Time begins at
+    /// zero, with an empty queue.
     pub fn new(target: f64, a: f64, b: f64, interval: Span) -> Law {
         Law {
             target,
@@ -139,8 +139,8 @@ impl Law {
         let error = f64::from(packets) - self.target;
         let more = (now - self.next_update).as_ps() / self.interval.as_ps();
         self.add(self.a * error - self.b * self.last_error);
-        // From the second on, present and last deviation are equal. The steps have one sign, so bounding
-        // their sum is bounding each.
+        // From the second on, present and last deviation are equal. The steps have one sign, so
+        // bounding their sum is bounding each.
         self.add(more as f64 * (self.a - self.b) * error);
         self.last_error = error;
         self.next_update = self

@@ -7,26 +7,29 @@
 //! p ← p + s · (alpha · (d − target) + beta · (d − d_old))
 //! ```
 //!
-//! where d is in seconds and the scale s is below 1 while p is small (1/2048 under 10⁻⁶ … 1/2 under 0.1).
-//! Arrivals are dropped with probability p, but not in the first `max_burst` after an idle time, not while
-//! the delay was below half the target and p below 0.2, and not while at most two full packets wait. Where
-//! `ecn` is on and p is below `mark_below`, ECN-capable packets are marked instead.
+//! where d is in seconds and the scale s is below 1 while p is small (1/2048 under 10⁻⁶ … 1/2 under
+//! 0.1). Arrivals are dropped with probability p, but not in the first `max_burst` after an idle
+//! time, not while the delay was below half the target and p below 0.2, and not while at most two
+//! full packets wait. Where `ecn` is on and p is below `mark_below`, ECN-capable packets are marked
+//! instead.
 //!
-//! Updates are made up for when the queue is next touched. Once they no longer change anything, as in a long
-//! idle time, the rest is skipped.
+//! Updates are made up for when the queue is next touched. Once they no longer change anything, as
+//! in a long idle time, the rest is skipped.
 //!
-//! Linux 6.12 differs, and `dialect = "linux"` with it: it asks whether the *present* delay is below half the target,
-//! adds 2 % an update while the delay is above 250 ms, lets p fall by a 64th, not by 2 %, when idle, spends the
-//! burst's allowance between departures only, and always keeps drops from clustering.
+//! Linux 6.12 differs, and `dialect = "linux"` with it: it asks whether the *present* delay is
+//! below half the target, adds 2 % an update while the delay is above 250 ms, lets p fall by a
+//! 64th, not by 2 %, when idle, spends the burst's allowance between departures only, and always
+//! keeps drops from clustering.
 //!
 //! # Parameters
-//! `dialect`, `target`, `t_update`, `max_burst`, `alpha`, `beta`, `ecn`, `mark_below`; `estimator`: the delay of the
-//! packet that left last, or bytes waiting over the measured departure rate; `derandomize`: keep drops from
-//! clustering.
+//! `dialect`, `target`, `t_update`, `max_burst`, `alpha`, `beta`, `ecn`, `mark_below`; `estimator`:
+//! the delay of the packet that left last, or bytes waiting over the measured departure rate;
+//! `derandomize`: keep drops from clustering.
 //!
 //! # References
-//! Pan et al., "PIE: A lightweight control scheme to address the bufferbloat problem", HPSR 2013; RFC 8033
-//! §4, §5 and appendices A and B; `tc-pie(8)`; Linux 6.12 as observed and as `include/net/pie.h` describes it.
+//! Pan et al., "PIE: A lightweight control scheme to address the bufferbloat problem", HPSR 2013;
+//! RFC 8033 §4, §5 and appendices A and B; `tc-pie(8)`; Linux 6.12 as observed and as
+//! `include/net/pie.h` describes it.
 
 use super::{Discipline, Drop, Entry, Item, LinkFacts, ecn};
 use crate::fifo::Fifo;
@@ -165,8 +168,8 @@ impl Estimator {
                 if let Some((start, departed)) = measuring {
                     *departed += u64::from(item.bytes);
                     if *departed >= MEASUREMENT_BYTES {
-                        // Differs from RFC 8033: divides by the bytes that left, not by the threshold that
-                        // they passed.
+                        // Differs from RFC 8033: divides by the bytes that left, not by the
+                        // threshold that they passed.
                         let new = (now - *start).as_secs_f64() / *departed as f64;
                         // The weight of a new measurement is 2^14 / 2^16.
                         let mean = seconds_per_byte.map_or(new, |old| old + 0.25 * (new - old));
@@ -198,8 +201,8 @@ struct Law {
 }
 
 impl Law {
-    /// Makes up for the updates up to `now`; the delay has been `delay_s` since the last call, and something `waits`
-    /// or nothing does.
+    /// Makes up for the updates up to `now`; the delay has been `delay_s` since the last call, and
+    /// something `waits` or nothing does.
     fn catch_up(&mut self, now: Time, delay_s: f64, waits: bool) {
         while self.next_update <= now {
             let before = (self.probability, self.last_delay_s);
@@ -256,12 +259,13 @@ impl Law {
     }
 }
 
-/// The largest step of a probability that is not small, and the delay above which Linux goes so much further.
+/// The largest step of a probability that is not small, and the delay above which Linux goes so
+/// much further.
 const MOST_STEP: f64 = 0.02;
 const LONG_S: f64 = 0.25;
 
-/// Shortest time between two updates: every one is made up for, however long the last packet is ago. It is
-/// 15 ms in RFC 8033.
+/// Shortest time between two updates: every one is made up for, however long the last packet is
+/// ago. It is 15 ms in RFC 8033.
 const LEAST_T_UPDATE: Span = Span::from_us(10);
 
 /// Small probabilities move in small steps (RFC 8033 §4.2).
@@ -511,7 +515,8 @@ mod tests {
         assert_eq!(law.burst_left, burst, "nothing has left");
         let mut rig = Rig::new(&[("dialect", Value::Text("linux".into()))]);
         rig.run(130, 20_000);
-        // Spread drops are rarer than p: at 0.4 two arrivals always pass, and then 1 of 2.5 is dropped, 22 % of all.
+        // Spread drops are rarer than p: at 0.4 two arrivals always pass, and then 1 of 2.5 is
+        // dropped, 22 % of all.
         let settled = rig.pie.law.probability;
         assert!((0.38..0.45).contains(&settled), "{settled}");
     }
@@ -616,7 +621,8 @@ mod tests {
                 gap = 0;
             }
         }
-        // The sum reaches 0.85 with the ninth packet, and 8.5 with the 85th (86th, as a tenth is rounded).
+        // The sum reaches 0.85 with the ninth packet, and 8.5 with the 85th (86th, as a tenth is
+        // rounded).
         assert!(gaps.iter().all(|gap| (9..=86).contains(gap)), "{gaps:?}");
         assert!(gaps.contains(&9) && gaps.len() > 500);
     }

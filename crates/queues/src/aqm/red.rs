@@ -1,9 +1,9 @@
 //! RED: random early detection on an exponentially weighted average of the queue length.
 //!
 //! # What it does
-//! Each arrival updates the average, avg ← (1 − w) avg + w q, where q is the number of packets waiting. An
-//! idle queue counts as one sample of zero for each packet that the link could have sent meanwhile. The
-//! probability of a signal grows with the average:
+//! Each arrival updates the average, avg ← (1 − w) avg + w q, where q is the number of packets
+//! waiting. An idle queue counts as one sample of zero for each packet that the link could have
+//! sent meanwhile. The probability of a signal grows with the average:
 //!
 //! ```text
 //!  1 ┤                          ╭────────   gentle: from max_probability at the upper threshold
@@ -13,20 +13,22 @@
 //!                min      max       2·max    avg
 //! ```
 //!
-//! Signals are spread evenly, not geometrically: the distance to the next one is uniform in 1 … 1/p, drawn
-//! once a signal (the paper's efficient form of p / (1 − count · p)). A signal is a mark on an ECN-capable
-//! packet where `ecn` is on, else a drop.
+//! Signals are spread evenly, not geometrically: the distance to the next one is uniform in 1 …
+//! 1/p, drawn once a signal (the paper's efficient form of p / (1 − count · p)). A signal is a mark
+//! on an ECN-capable packet where `ecn` is on, else a drop.
 //!
-//! DCTCP's step marking is `weight = 1`, `min_threshold = max_threshold = K`, `gentle = false`, `ecn = true`;
-//! the discipline `threshold` says it shorter.
+//! DCTCP's step marking is `weight = 1`, `min_threshold = max_threshold = K`, `gentle = false`,
+//! `ecn = true`; the discipline `threshold` says it shorter.
 //!
 //! # Parameters
-//! `min_threshold`, `max_threshold` in packets, `weight`, `max_probability`, `gentle`, `ecn`, `hard_drop`,
-//! `mean_packet`. The defaults are Floyd's later advice: max = 3 · min, P = 0.1, gentle.
+//! `min_threshold`, `max_threshold` in packets, `weight`, `max_probability`, `gentle`, `ecn`,
+//! `hard_drop`, `mean_packet`. The defaults are Floyd's later advice: max = 3 · min, P = 0.1,
+//! gentle.
 //!
 //! # References
-//! Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on
-//! Networking 1(4), 1993; Floyd, "Recommendation on using the gentle variant of RED", 2000; RFC 3168 §7.
+//! Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
+//! Transactions on Networking 1(4), 1993; Floyd, "Recommendation on using the gentle variant of
+//! RED", 2000; RFC 3168 §7.
 
 use super::{Discipline, Drop, Entry, Item, LinkFacts, ecn};
 use crate::fifo::Fifo;
@@ -119,14 +121,16 @@ struct Red {
     idle_since: Option<Time>,
 }
 
-/// Which packets are signalled at a given average, which a caller with a queue of its own may use too.
+/// Which packets are signalled at a given average, which a caller with a queue of its own may use
+/// too.
 #[derive(Clone, Debug)]
 pub struct Law {
     min: f64,
     max: f64,
     max_probability: f64,
     is_gentle: bool,
-    /// Packets since the last signal or since the average rose above the lower threshold; nothing below it.
+    /// Packets since the last signal or since the average rose above the lower threshold; nothing
+    /// below it.
     since_signal: Option<u64>,
     /// The uniform number that sets the distance to the next signal.
     spread: f64,
@@ -176,16 +180,16 @@ impl Red {
             let missed = now.saturating_since(since).as_ps() / packet_time.as_ps().max(1);
             self.average *= power(1.0 - self.weight, missed);
         }
-        // Differs from the paper: the arrival that ends an idle time is itself a sample (of zero), as in
-        // ns-2. Otherwise a weight of 1 would remember the last busy period.
+        // Differs from the paper: the arrival that ends an idle time is itself a sample (of zero),
+        // as in ns-2. Otherwise a weight of 1 would remember the last busy period.
         self.average += self.weight * (f64::from(self.queue.packets()) - self.average);
         self.idle_since = None;
     }
 }
 
 impl Law {
-    /// Signals between the thresholds `min` and `max` with a probability up to `max_probability`, beyond
-    /// `max` always, or increasingly where it is gentle.
+    /// Signals between the thresholds `min` and `max` with a probability up to `max_probability`,
+    /// beyond `max` always, or increasingly where it is gentle.
     pub fn new(min: f64, max: f64, max_probability: f64, is_gentle: bool) -> Law {
         Law {
             min,
