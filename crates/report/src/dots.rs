@@ -1,7 +1,8 @@
 //! A dot plot: named rows, one mark a series, so that names of any kind can be compared by eye.
 //!
-//! In the page it is made of elements placed by percentages, so that it fits any width with letters of
-//! their own size, prints, and can be read aloud. The axis is logarithmic where values span decades.
+//! In the page it is made of elements placed by percentages, so that it fits any width with letters
+//! of their own size, prints, and can be read aloud. The axis is logarithmic where values span
+//! decades.
 
 use super::axis::Scale;
 use super::canvas::{Anchor, Canvas, GRID, INK, MUTED, Rgb, text_width};
@@ -130,7 +131,8 @@ impl DotSeries {
     }
 }
 
-/// The mark of the series at `place`: published numbers are hollow, ours filled, each with its colour.
+/// The mark of the series at `place`: published numbers are hollow, ours filled, each with its
+/// colour.
 fn mark_class(place: usize, label: Label) -> String {
     match label {
         Label::Published => "mark published".to_owned(),
@@ -184,7 +186,8 @@ impl DotPlot {
             format!(" <small>{}</small>", escape(&self.unit))
         };
         let mut out = format!(
-            "<figure class=\"dots\" id=\"fig-{}\" aria-label=\"{}\">\n<figcaption><h3>{}</h3>{unit}</figcaption>\n<ul class=\"dots-legend\">",
+            "<figure class=\"dots\" id=\"fig-{}\" aria-label=\"{}\">\n\
+             <figcaption><h3>{}</h3>{unit}</figcaption>\n<ul class=\"dots-legend\">",
             escape(&self.id),
             escape(&self.in_words()),
             escape(&self.title),

@@ -1,8 +1,9 @@
-//! A plot as data: axes, series, bands and rules. One value renders to the interactive plot and to SVG.
+//! A plot as data: axes, series, bands and rules. One value renders to the interactive plot and to
+//! SVG.
 //!
-//! Colour says *who* (a flow, a variant) and the dash pattern says *which engine* ([`Label`]), so that
-//! five variants by two engines stay readable, in grey as well. Points that an axis cannot show (not a
-//! number, or not positive on a logarithmic axis) are gaps.
+//! Colour says *who* (a flow, a variant) and the dash pattern says *which engine* ([`Label`]), so
+//! that five variants by two engines stay readable, in grey as well. Points that an axis cannot
+//! show (not a number, or not positive on a logarithmic axis) are gaps.
 
 pub use super::axis::{Axis, Scale};
 

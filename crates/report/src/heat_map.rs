@@ -1,8 +1,8 @@
 //! A matrix of numbers as colours: who wins against whom.
 //!
-//! In the page it is a table whose cells carry their numbers, so that it can be read aloud, searched and
-//! copied; colour is added to the number, never instead of it. The colours run from orange over neutral
-//! to blue, which every kind of colour vision tells apart.
+//! In the page it is a table whose cells carry their numbers, so that it can be read aloud,
+//! searched and copied; colour is added to the number, never instead of it. The colours run from
+//! orange over neutral to blue, which every kind of colour vision tells apart.
 
 use super::canvas::{Anchor, Canvas, INK, MUTED, Rgb, text_width};
 use super::describe::number;
@@ -128,8 +128,8 @@ impl HeatMap {
         })
     }
 
-    /// `Who takes from whom: share of the goodput, 17 rows by 17 columns, from 0.02 (vegas beside bic) to
-    /// 0.98 (bic beside vegas).`
+    /// `Who takes from whom: share of the goodput, 17 rows by 17 columns, from 0.02 (vegas beside
+    /// bic) to 0.98 (bic beside vegas).`
     fn in_words(&self) -> String {
         let mut text = format!(
             "{}: {}, {} rows by {} columns",
@@ -158,7 +158,8 @@ impl HeatMap {
     /// The map as part of a page.
     pub(super) fn to_html(&self) -> String {
         let mut out = format!(
-            "<figure class=\"heat\" id=\"fig-{}\" aria-label=\"{}\">\n<figcaption><h3>{}{}</h3></figcaption>\n\
+            "<figure class=\"heat\" id=\"fig-{}\" aria-label=\"{}\">\n\
+             <figcaption><h3>{}{}</h3></figcaption>\n\
              <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
              <table class=\"heat-map\"><thead><tr><th class=\"corner\">{} <span>{}</span></th>",
             escape(&self.id),

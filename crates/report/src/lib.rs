@@ -1,8 +1,9 @@
 //! Reports: one self-contained HTML page that answers one question.
 //!
-//! A [`Report`] is plain data; [`Report::to_html`] renders it. The page needs no network: style, script
-//! and data are in it. Every figure stands in it twice, as data for the interactive plot and as an SVG
-//! that is shown in print and where scripts are off; [`Report::figures`] gives the same SVGs as files.
+//! A [`Report`] is plain data; [`Report::to_html`] renders it. The page needs no network: style,
+//! script and data are in it. Every figure stands in it twice, as data for the interactive plot and
+//! as an SVG that is shown in print and where scripts are off; [`Report::figures`] gives the same
+//! SVGs as files.
 //!
 //! ```text
 //! Report ── title, question, answer (one sentence and its number), highlights
@@ -11,8 +12,8 @@
 //!   └─ Provenance ── who, what, when: the only part that may differ between two identical runs
 //! ```
 //!
-//! The same report gives the same bytes. All text is escaped. Numbers come with a [`Label`] that says
-//! which engine or source they are of, and each label has one colour everywhere.
+//! The same report gives the same bytes. All text is escaped. Numbers come with a [`Label`] that
+//! says which engine or source they are of, and each label has one colour everywhere.
 #![forbid(unsafe_code)]
 
 mod axis;
@@ -119,7 +120,8 @@ pub enum Block {
     Choice(Choice),
 }
 
-/// Alternatives of which one is looked at: the points of a sweep. On paper and without scripts all are shown.
+/// Alternatives of which one is looked at: the points of a sweep. On paper and without scripts all
+/// are shown.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// What is chosen: `point`.

@@ -1,9 +1,10 @@
 //! The folder that a run leaves behind: tables, figures, traces, the report and `run.json`.
 //!
-//! Everything is written into a hidden folder beside it and takes its place in one step at the end, so a
-//! reader sees the earlier run or the new one, never half of one: see `workshop.rs`. A folder that another
-//! program filled is never replaced. One of ours is, by the same command with the same settings (see [`Asked`]),
-//! or by force; files in it that no run wrote are kept. One process at a time writes a folder.
+//! Everything is written into a hidden folder beside it and takes its place in one step at the end,
+//! so a reader sees the earlier run or the new one, never half of one: see `workshop.rs`. A folder
+//! that another program filled is never replaced. One of ours is, by the same command with the same
+//! settings (see [`Asked`]), or by force; files in it that no run wrote are kept. One process at a
+//! time writes a folder.
 //!
 //! ```text
 //! DIR/run.json  DIR/flows.csv …  DIR/figures/*.svg  DIR/traces/<point>.<entity>.csv  DIR/report.html
@@ -78,12 +79,14 @@ pub struct Out {
 pub enum RunFolderError {
     /// The folder holds files of somebody else.
     #[error(
-        "`{}` exists and is not a run folder (it has no `run.json` from trammel); choose another with `-o`", shown(.0)
+        "`{}` exists and is not a run folder (it has no `run.json` from trammel); choose another \
+         with `-o`", shown(.0)
     )]
     Foreign(PathBuf),
     /// The folder holds another run.
     #[error(
-        "`{}` holds {what} of `{words}`: {difference}; choose another folder with `-o`, or replace it with `--force`",
+        "`{}` holds {what} of `{words}`: {difference}; choose another folder with `-o`, or replace \
+         it with `--force`",
         shown(path)
     )]
     Other {
@@ -98,7 +101,8 @@ pub enum RunFolderError {
     },
     /// Another process writes the folder.
     #[error(
-        "`{}` is being written by another `trammel`{}; wait until it ends, or choose another folder with `-o`",
+        "`{}` is being written by another `trammel`{}; wait until it ends, or choose another \
+         folder with `-o`",
         shown(path),
         of(holder)
     )]
@@ -109,16 +113,24 @@ pub enum RunFolderError {
         holder: String,
     },
     /// The hidden folder beside it is somebody else's.
-    #[error("`{}` is needed for the run, but another program made it; rename it, or choose another folder with `-o`", shown(.0))]
+    #[error("`{}` is needed for the run, but another program made it; rename it, or choose another \
+             folder with `-o`", shown(.0))]
     Hidden(PathBuf),
     /// The path cannot name a folder.
-    #[error("`{}` cannot be a run folder; give the name of a folder, new or of an earlier run", shown(.0))]
+    #[error(
+        "`{}` cannot be a run folder; give the name of a folder, new or of an earlier run",
+        shown(.0)
+    )]
     Path(PathBuf),
     /// There is nothing to read.
-    #[error("there is no folder `{}`; give one that `trammel run -o` or another command has written", shown(.0))]
+    #[error(
+        "there is no folder `{}`; give one that `trammel run -o` or another command has written",
+        shown(.0)
+    )]
     Missing(PathBuf),
     /// There is no run in it.
-    #[error("`{}` is not a run folder: it has no `run.json` from trammel; give one that `trammel run -o` or another command has written", shown(.0))]
+    #[error("`{}` is not a run folder: it has no `run.json` from trammel; give one that `trammel \
+             run -o` or another command has written", shown(.0))]
     NoRun(PathBuf),
     /// The operating system refused to read.
     #[error("`{}` cannot be read: {why}", shown(path))]
@@ -173,13 +185,14 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Begins the folder that a command was asked for; fails at once where it could not be replaced.
+    /// Begins the folder that a command was asked for; fails at once where it could not be
+    /// replaced.
     pub fn begin(out: &Out) -> Result<RunFolder, RunFolderError> {
         RunFolder::open(&out.dir, Some(&out.asked), out.is_forced)
     }
 
-    /// Begins the folder `target`, which need not exist, in place of any earlier run; fails at once where it could not
-    /// be replaced.
+    /// Begins the folder `target`, which need not exist, in place of any earlier run; fails at once
+    /// where it could not be replaced.
     pub fn create(target: impl AsRef<Path>) -> Result<RunFolder, RunFolderError> {
         RunFolder::open(target.as_ref(), None, false)
     }
@@ -248,8 +261,8 @@ impl RunFolder {
         &self.target
     }
 
-    /// The folder `name` inside, for what is written while the run goes on; [`adopt`](Self::adopt) comes
-    /// after.
+    /// The folder `name` inside, for what is written while the run goes on; [`adopt`](Self::adopt)
+    /// comes after.
     pub fn work(&self, name: &str) -> PathBuf {
         self.work.join(name)
     }
@@ -309,8 +322,8 @@ impl RunFolder {
         self.write_report(&page)
     }
 
-    /// Writes `run.json` and puts the folder into place, instead of an earlier run's. Returns its path: another one
-    /// beside it, where that place was taken meanwhile.
+    /// Writes `run.json` and puts the folder into place, instead of an earlier run's. Returns its
+    /// path: another one beside it, where that place was taken meanwhile.
     ///
     /// Finished runs that were kept are forgotten, where the folder holds them or the run is whole.
     pub fn finish(mut self, info: &RunInfo) -> Result<PathBuf, RunFolderError> {
@@ -360,7 +373,8 @@ impl RunFolder {
         out.flush().map_err(at(&path))
     }
 
-    /// The path of the file `inside` in the unfinished folder; makes its parents and notes its name.
+    /// The path of the file `inside` in the unfinished folder; makes its parents and notes its
+    /// name.
     pub fn file(&mut self, inside: &str) -> Result<PathBuf, RunFolderError> {
         let is_plain = |part| matches!(part, Component::Normal(_));
         if inside.is_empty() || !Path::new(inside).components().all(is_plain) {
