@@ -1,7 +1,8 @@
 //! What one run may cost: events, samples and memory, worked out before it begins.
 //!
-//! The bounds are of counts and not of any machine: what passes them runs within a few gigabytes and ends within a day; what does
-//! not would fill memory or never end, and is refused with the key that is at fault.
+//! The bounds are of counts and not of any machine: what passes them runs within a few gigabytes
+//! and ends within a day; what does not would fill memory or never end, and is refused with the key
+//! that is at fault.
 
 use super::check::Fault;
 use super::model::{Scenario, Tracing};
@@ -254,7 +255,8 @@ fn on_workload(scenario: &Scenario, n: usize, workload: &Workload, all: &mut Vec
                 all.push(refused(place(key), what, MOST_SHORT_FLOWS, help));
                 return;
             }
-            // What is offered beyond the link's rate stays open, or beyond what its flows can carry at once.
+            // What is offered beyond the link's rate stays open, or beyond what its flows can carry
+            // at once.
             let load = size.map_or(0.0, |bytes| per_second * bytes * 8.0 / rate);
             let open = come * (1.0 - 1.0 / load.max(1.0));
             if open > MOST_OPEN {
@@ -284,7 +286,8 @@ fn on_workload(scenario: &Scenario, n: usize, workload: &Workload, all: &mut Vec
             let writes = writes * f64::from(*connections);
             if writes > MOST_EVENTS {
                 let what = format!("`{name}` would write {} segments", about(writes));
-                let help = "lower the rate, leave it out to send as fast as TCP allows, or shorten the run";
+                let help = "lower the rate, leave it out to send as fast as TCP allows, or shorten \
+                            the run";
                 all.push(refused(place("rate"), what, MOST_EVENTS, help));
             }
         }
@@ -313,23 +316,37 @@ mod tests {
     fn what_never_ends_or_fills_memory_is_refused_with_its_key() {
         for (text, key, what) in [
             (
-                format!("duration = '1 ms'\n{PATH}[[stream]]\ngap = {{ distribution = 'exponential', mean = 1e-300 }}\n"),
+                format!(
+                    "duration = '1 ms'\n{PATH}[[stream]]\n\
+                         gap = {{ distribution = 'exponential', mean = 1e-300 }}\n"
+                ),
                 "gap",
                 "datagrams",
             ),
-            (format!("duration = '10 s'\ntrace = '1 ns'\n{PATH}{FLOW}"), "trace", "samples"),
             (
-                format!("{PATH}[[workload]]\nkind = 'poisson'\nrate = '100 Gbit/s'\nsize = '100 B'\n"),
+                format!("duration = '10 s'\ntrace = '1 ns'\n{PATH}{FLOW}"),
+                "trace",
+                "samples",
+            ),
+            (
+                format!(
+                    "{PATH}[[workload]]\nkind = 'poisson'\nrate = '100 Gbit/s'\nsize = '100 B'\n"
+                ),
                 "rate",
                 "flows of `poisson`",
             ),
             (
-                format!("duration = '30 s'\n{PATH}[[workload]]\nkind = 'poisson'\nload = '300 %'\nsize = '1 kB'\n"),
+                format!(
+                    "duration = '30 s'\n{PATH}[[workload]]\nkind = 'poisson'\nload = '300 %'\n\
+                         size = '1 kB'\n"
+                ),
                 "load",
                 "open at once",
             ),
             (
-                "duration = '1000 s'\n[path]\nrate = '100 Tbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n".to_owned(),
+                "duration = '1000 s'\n[path]\nrate = '100 Tbit/s'\nrtt = '10 ms'\n[[flow]]\n\
+                 variant = 'reno'\n"
+                    .to_owned(),
                 "rate",
                 "packets",
             ),
@@ -354,8 +371,13 @@ mod tests {
         for text in [
             format!("duration = '1000 s'\ntrace = '1 ms'\n{PATH}{FLOW}"),
             format!("trace = 'ack'\n{PATH}{FLOW}"),
-            "duration = '100 s'\n[path]\nrate = '400 Gbit/s'\nrtt = '100 ms'\n[[flow]]\nvariant = 'reno'\n".to_owned(),
-            format!("duration = '1000 s'\n{PATH}[[workload]]\nkind = 'poisson'\nload = '90 %'\nsize = '100 kB'\n"),
+            "duration = '100 s'\n[path]\nrate = '400 Gbit/s'\nrtt = '100 ms'\n[[flow]]\n\
+             variant = 'reno'\n"
+                .to_owned(),
+            format!(
+                "duration = '1000 s'\n{PATH}[[workload]]\nkind = 'poisson'\nload = '90 %'\n\
+                     size = '100 kB'\n"
+            ),
         ] {
             assert_eq!(refused(&text), "", "{text}");
         }

@@ -91,7 +91,8 @@ impl Problems {
     }
 }
 
-/// `span` cut to the text and to its first line: a header or value of many lines is underlined once.
+/// `span` cut to the text and to its first line: a header or value of many lines is underlined
+/// once.
 fn within(text: &str, span: &Extent) -> Extent {
     let start = span.start.min(text.len());
     let end = span.end.clamp(start, text.len());

@@ -101,12 +101,14 @@ pub struct Flow {
     pub pacing: Option<bool>,
     /// Segmentation offload.
     pub offload: bool,
-    /// The kernel's name of the congestion control that is measured, where it is not that of `variant`.
+    /// The kernel's name of the congestion control that is measured, where it is not that of
+    /// `variant`.
     pub kernel_variant: Option<String>,
 }
 
 impl Flow {
-    /// The kernel's congestion control, where it is another law than the `variant` that is simulated and predicted: one of another name.
+    /// The kernel's congestion control, where it is another law than the `variant` that is
+    /// simulated and predicted: one of another name.
     pub fn other_law(&self) -> Option<&str> {
         let own = self.kernel_variant.as_deref()?;
         let about = self.variant.about(Family::Variant).ok();
@@ -114,8 +116,8 @@ impl Flow {
         (own != name).then_some(own)
     }
 
-    /// The variant as the stack speaks it: in the dialect called after the stack, where it has one and no
-    /// other is given.
+    /// The variant as the stack speaks it: in the dialect called after the stack, where it has one
+    /// and no other is given.
     fn spoken(&self) -> Result<Plugin, String> {
         let about = self.variant.about(Family::Variant)?;
         let stack = self.stack.name();
@@ -140,7 +142,7 @@ impl Flow {
     /// The entry of the congestion control, with all its parameters.
     pub fn congestion_control(&self) -> Result<(&'static cc::Entry, Params), String> {
         let params = self.params()?;
-        let entry = cc::find(&self.variant.name).expect("its parameters were found");
+        let entry = cc::find(&self.variant.name).expect("the variant is built in");
         Ok((entry, params))
     }
 

@@ -1,8 +1,8 @@
 //! Every key of a scenario file, in one table: name, kind, default, unit, help.
 //!
 //! From it come the check for unknown keys, the suggestions, the defaults, the JSON Schema and the
-//! reference page. A reader asks for a key by name; a name that is not in the table is a fault of ours
-//! and a test reads every section to find it.
+//! reference page. A reader asks for a key by name; a name that is not in the table is a fault of
+//! ours and a test reads every section to find it.
 
 #![allow(clippy::enum_glob_use)] // The rows of the table would drown in prefixes.
 
@@ -47,7 +47,8 @@ pub const WORKLOADS: &[&str] = &["poisson", "request-response", "on-off", "backg
 /// The words of `matrix.pairs`.
 pub const PAIRS: &[&str] = &["unordered", "distinct", "ordered"];
 
-/// The longest time, s: simulated time ends after 213 days, and sums of several times must come before.
+/// The longest time, s: simulated time ends after 213 days, and sums of several times must come
+/// before.
 pub(super) const LONGEST_S: f64 = 1e6;
 /// The most bytes of a flow, a buffer or a memory.
 pub(super) const MOST_BYTES: f64 = 1e15;
@@ -66,15 +67,30 @@ pub static ROOT: Section = Section {
     keys: &[
         k("title", Text, Is(""), "", "title of the scenario, in one line"),
         k("question", Text, Absent, "", "the question that it answers, for the report"),
-        k("answer", Word(GOALS), See("by the shape of the file"), "", "the kind of answer that the report's first sentence gives"),
+        k(
+            "answer", Word(GOALS), See("by the shape of the file"), "",
+            "the kind of answer that the report's first sentence gives"
+        ),
         k("subject", Word(SUBJECTS), Is("transport"), "", "what is studied"),
-        k("engines", Words(ENGINES), See("predict and simulate; measure too with `[measure]`"), "", "which engines answer"),
+        k(
+            "engines", Words(ENGINES), See("predict and simulate; measure too with `[measure]`"),
+            "", "which engines answer"
+        ),
         k("duration", SPAN, Is("30 s"), "s", "length of a run"),
         k("warmup", INSTANT, Is("0 s"), "s", "metrics are also computed from this instant on"),
-        k("repeat", Whole(1, 100_000), Is("1"), "", "runs of every point, with seeds `seed`, `seed` + 1, …"),
+        k(
+            "repeat", Whole(1, 100_000), Is("1"), "",
+            "runs of every point, with seeds `seed`, `seed` + 1, …"
+        ),
         k("seed", Whole(0, i64::MAX), Is("1"), "", "first seed of the random streams"),
-        k("solo", Bool, Is("false"), "", "each flow also runs alone; its harm is the goodput that it loses to the others"),
-        k("trace", WordOrTime(&["off", "ack"]), Is("off"), "", "what to trace of every flow: nothing, every ACK, or samples at an interval"),
+        k(
+            "solo", Bool, Is("false"), "",
+            "each flow also runs alone; its harm is the goodput that it loses to the others"
+        ),
+        k(
+            "trace", WordOrTime(&["off", "ack"]), Is("off"), "",
+            "what to trace of every flow: nothing, every ACK, or samples at an interval"
+        ),
         k("pcap", BoolOrNames, Is("false"), "", "links whose packets are captured; `true` for all"),
         k("path", Table(&PATH), Absent, "", "the path that all flows share"),
         k("topology", Table(&TOPOLOGY), Absent, "", "a preset network made of `[path]`s"),
@@ -84,7 +100,10 @@ pub static ROOT: Section = Section {
         k("workload", Tables(&WORKLOAD), Absent, "", "TCP flows that come and go"),
         k("stream", Tables(&STREAM), Absent, "", "a stream of datagrams"),
         k("sweep", Sweep, Absent, "", "dotted keys with lists of values; all combinations run"),
-        k("matrix", Table(&MATRIX), Absent, "", "every pair from a list of variants, for the first two flows"),
+        k(
+            "matrix", Table(&MATRIX), Absent, "",
+            "every pair from a list of variants, for the first two flows"
+        ),
         k("predict", Table(&PREDICT), Absent, "", "the analytic models to use"),
         k("measure", Table(&MEASURE), Absent, "", "how real stacks are measured"),
     ],
@@ -98,10 +117,22 @@ pub static PATH: Section = Section {
     extra: None,
     keys: &with_line_keys::<8, 17>([
         k("preset", Text, Absent, "", "a named path; its keys apply unless given here"),
-        k("rate", RATE, See("required without `wifi`, `trace` or `preset`"), "bit/s", "rate of the bottleneck"),
-        k("rtt", SPAN, See("required without `preset`"), "s", "unloaded round trip of the whole path"),
-        k("access", Table(&ACCESS), Absent, "", "a separate access link for every sender and receiver"),
-        k("wifi", Table(&WIFI), Absent, "", "the bottleneck is an 802.11 cell; `rate` defaults to its fastest mode"),
+        k(
+            "rate", RATE, See("required without `wifi`, `trace` or `preset`"), "bit/s",
+            "rate of the bottleneck"
+        ),
+        k(
+            "rtt", SPAN, See("required without `preset`"), "s",
+            "unloaded round trip of the whole path"
+        ),
+        k(
+            "access", Table(&ACCESS), Absent, "",
+            "a separate access link for every sender and receiver"
+        ),
+        k(
+            "wifi", Table(&WIFI), Absent, "",
+            "the bottleneck is an 802.11 cell; `rate` defaults to its fastest mode"
+        ),
         k("ack_rate", RATE, See("`rate`"), "bit/s", "rate of the way back"),
         k("queue", Table(&QUEUE), See("droptail, 1 bdp"), "", "queue before the bottleneck"),
         k("loss", Table(&LOSS), Absent, "", "losses behind the bottleneck"),
@@ -111,15 +142,29 @@ pub static PATH: Section = Section {
 /// The keys that every link has, be it the bottleneck of `[path]` or a `[[link]]`.
 #[rustfmt::skip] // One row a key reads as the table it is.
 const LINE_KEYS: [Key; 9] = [
-    k("processing", INSTANT, See("none; `1 us` before a queue of one or two packets"), "s", "the largest delay with which packets leave the queue, drawn uniformly: the effect of processing and timers. It keeps flows from running in step to the picosecond (phase effects); at most the time of one packet counts"),
-    k("jitter", TimeOr(&JITTER), Absent, "s", "extra delay of each packet; a time means uniform from zero to it"),
+    k("processing", INSTANT, See("none; `1 us` before a queue of one or two packets"), "s",
+        "the largest delay with which packets leave the queue, drawn uniformly: the effect of \
+         processing and timers. It keeps flows from running in step to the picosecond (phase \
+         effects); at most the time of one packet counts"),
+    k(
+        "jitter", TimeOr(&JITTER), Absent, "s",
+        "extra delay of each packet; a time means uniform from zero to it"
+    ),
     k("reorder", Table(&REORDER), Absent, "", "packets held back so that later ones overtake them"),
     k("mtu", Whole(68, 65_535), Is("1500"), "bytes", "largest IP packet"),
-    k("overhead", Quantity(&[D::Bytes], 0.0, 10_000.0), Is("14 B"), "bytes", "bytes the link counts beside each IP packet"),
-    k("burst", BYTES, Absent, "bytes", "depth of a token bucket in each direction, as in Linux's tbf; without it, packets are serialised as on a wire"),
+    k(
+        "overhead", Quantity(&[D::Bytes], 0.0, 10_000.0), Is("14 B"), "bytes",
+        "bytes the link counts beside each IP packet"
+    ),
+    k("burst", BYTES, Absent, "bytes",
+        "depth of a token bucket in each direction, as in Linux's tbf; without it, packets are \
+         serialised as on a wire"),
     k("schedule", Tables(&CHANGE), Absent, "", "changes of the rate during the run"),
     k("schedule_period", SPAN, Absent, "s", "the schedule repeats after this time"),
-    k("trace", Text, Absent, "", "a mahimahi trace file of delivery opportunities, instead of a rate"),
+    k(
+        "trace", Text, Absent, "",
+        "a mahimahi trace file of delivery opportunities, instead of a rate"
+    ),
 ];
 
 /// The keys `own` of a section, then [`LINE_KEYS`].
@@ -160,8 +205,14 @@ pub static WIFI: Section = Section {
     extra: None,
     keys: &[
         k("standard", Word(WIFI_STANDARDS), Is("802.11g"), "", "the physical layer"),
-        k("received_power", Quantity(&[D::Dbm, D::Ratio], -110.0, 30.0), Is("-60 dBm"), "dBm", "power at each receiver, which determines the rate and the losses of frames and ACKs"),
-        k("distance", Number(0.1, 10_000.0), Absent, "m", "distance, which gives the power by a path-loss model"),
+        k(
+            "received_power", Quantity(&[D::Dbm, D::Ratio], -110.0, 30.0), Is("-60 dBm"), "dBm",
+            "power at each receiver, which determines the rate and the losses of frames and ACKs"
+        ),
+        k(
+            "distance", Number(0.1, 10_000.0), Absent, "m",
+            "distance, which gives the power by a path-loss model"
+        ),
         k("stations", Whole(1, 250), Is("1"), "", "stations that contend for the channel"),
     ],
 };
@@ -174,8 +225,15 @@ pub static QUEUE: Section = Section {
     extra: Some(Family::Discipline),
     keys: &[
         k("discipline", Plugin(Family::Discipline), Is("droptail"), "", "the queue's law"),
-        k("limit", Quantity(&[D::Packets, D::Bytes, D::Bdp, D::Ratio], f64::MIN_POSITIVE, 1e12), See("codel and pie 1000 packets, fq_codel 10240, as in Linux; else 1 bdp"), "", "capacity in packets, bytes or bandwidth-delay products; a bare number is packets"),
-        k("ecn", Bool, See("the discipline's"), "", "the discipline marks ECN-capable packets instead of dropping them"),
+        k(
+            "limit", Quantity(&[D::Packets, D::Bytes, D::Bdp, D::Ratio], f64::MIN_POSITIVE, 1e12),
+            See("codel and pie 1000 packets, fq_codel 10240, as in Linux; else 1 bdp"), "",
+            "capacity in packets, bytes or bandwidth-delay products; a bare number is packets"
+        ),
+        k(
+            "ecn", Bool, See("the discipline's"), "",
+            "the discipline marks ECN-capable packets instead of dropping them"
+        ),
     ],
 };
 
@@ -232,7 +290,10 @@ pub static TOPOLOGY: Section = Section {
     extra: None,
     keys: &[
         k("preset", Word(TOPOLOGIES), Required, "", "its shape"),
-        k("pairs", Whole(1, 1_000), See("one for every flow"), "", "senders and receivers of a dumbbell"),
+        k(
+            "pairs", Whole(1, 1_000), See("one for every flow"), "",
+            "senders and receivers of a dumbbell"
+        ),
         k("hops", Whole(1, 100), Is("3"), "", "bottlenecks in a row of a parking lot"),
     ],
 };
@@ -255,11 +316,17 @@ pub static LINK: Section = Section {
     keys: &with_line_keys::<8, 17>([
         k("name", Text, See("`from-to`"), "", "its name in the results"),
         k("from", Text, Required, "", "the host at one end"),
-        k("to", Text, Required, "", "the host at the other end; data direction is from `from` to `to`"),
+        k(
+            "to", Text, Required, "",
+            "the host at the other end; data direction is from `from` to `to`"
+        ),
         k("rate", RATE, See("required without `trace`"), "bit/s", "its rate"),
         k("delay", INSTANT, Is("0 s"), "s", "its one-way delay"),
         k("ack_rate", RATE, See("`rate`"), "bit/s", "rate of the way back"),
-        k("queue", Table(&QUEUE), See("droptail, 1 bdp"), "", "queue before it, in both directions; a bdp is that of the longest flow across"),
+        k(
+            "queue", Table(&QUEUE), See("droptail, 1 bdp"), "",
+            "queue before it, in both directions; a bdp is that of the longest flow across"
+        ),
         k("loss", Table(&LOSS), Absent, "", "losses on it"),
     ]),
 };
@@ -271,11 +338,21 @@ pub static FLOW: Section = Section {
     help: "a TCP flow, or several alike",
     extra: None,
     keys: &[
-        k("name", Text, See("the variant's name, numbered where several share it"), "", "its name in the results"),
-        k("variant", Plugin(Family::Variant), Required, "", "congestion control; `newreno` means reno over stack `rfc` without SACK"),
+        k(
+            "name", Text, See("the variant's name, numbered where several share it"), "",
+            "its name in the results"
+        ),
+        k(
+            "variant", Plugin(Family::Variant), Required, "",
+            "congestion control; `newreno` means reno over stack `rfc` without SACK"
+        ),
         k("params", Params(Family::Variant), Absent, "", "the variant's parameters"),
         k("count", Whole(1, 10_000), Is("1"), "", "flows alike"),
-        k("start", INSTANT, See("drawn from the seed within the first round trip or second, whichever is longer"), "s", "when it starts"),
+        k(
+            "start", INSTANT,
+            See("drawn from the seed within the first round trip or second, whichever is longer"),
+            "s", "when it starts"
+        ),
         k("stop", SPAN, See("the end of the run"), "s", "when it stops to send"),
         k("duration", SPAN, Absent, "s", "instead of `stop`: how long it sends"),
         k("bytes", BYTES, See("no end"), "bytes", "what it has to send"),
@@ -285,18 +362,40 @@ pub static FLOW: Section = Section {
         k("stack", Word(STACKS), Is("linux-6"), "", "the TCP around the congestion control"),
         k("sack", Bool, Is("true"), "", "selective acknowledgements"),
         k("ecn", Bool, See("whether the variant needs it"), "", "negotiates ECN"),
-        k("buffers", Word(BUFFERS), Is("unlimited"), "", "socket memory, unless the next two keys set it: never a limit, or as in Linux, where it grows to 4 MB for sending (`tcp_wmem`) and 6 MB for receiving (`tcp_rmem`)"),
-        k("socket_buffer", BYTES, See("as `buffers` says"), "bytes", "send buffer, as an application sets it (`SO_SNDBUF`): the kernel takes twice as much memory for it; the receiver's too, without `receive_buffer`"),
-        k("receive_buffer", BYTES, See("as `buffers` says"), "bytes", "receive buffer, as an application sets it (`SO_RCVBUF`), which bounds the offered window"),
+        k("buffers", Word(BUFFERS), Is("unlimited"), "",
+            "socket memory, unless the next two keys set it: never a limit, or as in Linux, where \
+             it grows to 4 MB for sending (`tcp_wmem`) and 6 MB for receiving (`tcp_rmem`)"),
+        k("socket_buffer", BYTES, See("as `buffers` says"), "bytes",
+            "send buffer, as an application sets it (`SO_SNDBUF`): the kernel takes twice as much \
+             memory for it; the receiver's too, without `receive_buffer`"),
+        k("receive_buffer", BYTES, See("as `buffers` says"), "bytes",
+            "receive buffer, as an application sets it (`SO_RCVBUF`), which bounds the offered \
+             window"),
         k("reader", SPAN, See("at once"), "s", "interval at which the receiving application reads"),
-        k("delayed_ack", BoolOrWhole(1, 64), Is("true"), "segments", "whether ACKs are delayed, or after how many full segments an ACK is sent, within 100 ms; more than 2 violates RFC 5681 §4.2"),
-        k("initial_window", Whole(1, 1000), See("the stack's: 10, 3 or RFC 3390"), "segments", "first congestion window"),
-        k("min_rto", SPAN, See("the stack's: 200 ms, with `rfc` 1 s"), "s", "least retransmission timeout"),
-        k("cwnd_clamp", Whole(1, 1_000_000_000), See("no limit"), "segments", "largest congestion window"),
+        k("delayed_ack", BoolOrWhole(1, 64), Is("true"), "segments",
+            "whether ACKs are delayed, or after how many full segments an ACK is sent, within 100 \
+             ms; more than 2 violates RFC 5681 §4.2"),
+        k(
+            "initial_window", Whole(1, 1000), See("the stack's: 10, 3 or RFC 3390"), "segments",
+            "first congestion window"
+        ),
+        k(
+            "min_rto", SPAN, See("the stack's: 200 ms, with `rfc` 1 s"), "s",
+            "least retransmission timeout"
+        ),
+        k(
+            "cwnd_clamp", Whole(1, 1_000_000_000), See("no limit"), "segments",
+            "largest congestion window"
+        ),
         k("timestamps", Bool, See("the stack's: on"), "", "the timestamp option"),
-        k("nagle", Bool, See("the stack's: off"), "", "small segments wait while data is unacknowledged"),
+        k(
+            "nagle", Bool, See("the stack's: off"), "",
+            "small segments wait while data is unacknowledged"
+        ),
         k("pacing", Bool, See("if the variant requires it"), "", "segments are paced"),
-        k("kernel_variant", Text, Absent, "", "the congestion control for engine `measure`, by its name in the kernel, if it differs from `variant`"),
+        k("kernel_variant", Text, Absent, "",
+            "the congestion control for engine `measure`, by its name in the kernel, if it differs \
+             from `variant`"),
         k("offload", Bool, Is("false"), "", "segmentation offload: bursts leave as super-segments"),
     ],
 };
@@ -309,7 +408,10 @@ pub static WORKLOAD: Section = Section {
     extra: None,
     keys: &[
         k("name", Text, See("the kind"), "", "its name in the results"),
-        k("kind", Word(WORKLOADS), Required, "", "how flows arrive: independently, as transactions, in bursts, or as cross traffic"),
+        k(
+            "kind", Word(WORKLOADS), Required, "",
+            "how flows arrive: independently, as transactions, in bursts, or as cross traffic"
+        ),
         k("variant", Plugin(Family::Variant), Is("cubic"), "", "congestion control of its flows"),
         k("params", Params(Family::Variant), Absent, "", "the variant's parameters"),
         k("stack", Word(STACKS), Is("linux-6"), "", "the TCP around the congestion control"),
@@ -318,14 +420,35 @@ pub static WORKLOAD: Section = Section {
         k("to", Text, Absent, "", "receiving host, in a network"),
         k("start", INSTANT, Is("0 s"), "s", "when it starts"),
         k("stop", SPAN, See("the end of the run"), "s", "when no more flows come"),
-        k("load", Quantity(&[D::Ratio], f64::MIN_POSITIVE, 10.0), Absent, "", "poisson, background: offered fraction of the bottleneck"),
-        k("rate", RATE, Absent, "bit/s", "poisson, background: offered payload; on-off: sending rate while on"),
+        k(
+            "load", Quantity(&[D::Ratio], f64::MIN_POSITIVE, 10.0), Absent, "",
+            "poisson, background: offered fraction of the bottleneck"
+        ),
+        k(
+            "rate", RATE, Absent, "bit/s",
+            "poisson, background: offered payload; on-off: sending rate while on"
+        ),
         k("arrivals", Number(1e-6, 1e9), Absent, "1/s", "poisson, background: flows per second"),
-        k("size", Distribution(D::Bytes), See("background: Pareto, mean 100 kB, shape 1.3"), "bytes", "poisson, background: bytes of a flow"),
-        k("request", Distribution(D::Bytes), Is("300 B"), "bytes", "request-response: bytes of a request"),
-        k("response", Distribution(D::Bytes), Is("10 kB"), "bytes", "request-response: bytes of a response"),
-        k("think", Distribution(D::Time), Is("1 s"), "s", "request-response: pause before the next request"),
-        k("connections", Whole(1, 100_000), Is("1"), "", "request-response, on-off: connections at once"),
+        k(
+            "size", Distribution(D::Bytes), See("background: Pareto, mean 100 kB, shape 1.3"),
+            "bytes", "poisson, background: bytes of a flow"
+        ),
+        k(
+            "request", Distribution(D::Bytes), Is("300 B"), "bytes",
+            "request-response: bytes of a request"
+        ),
+        k(
+            "response", Distribution(D::Bytes), Is("10 kB"), "bytes",
+            "request-response: bytes of a response"
+        ),
+        k(
+            "think", Distribution(D::Time), Is("1 s"), "s",
+            "request-response: pause before the next request"
+        ),
+        k(
+            "connections", Whole(1, 100_000), Is("1"), "",
+            "request-response, on-off: connections at once"
+        ),
         k("on", Distribution(D::Time), Is("1 s"), "s", "on-off: length of a burst"),
         k("off", Distribution(D::Time), Is("1 s"), "s", "on-off: length of a pause"),
     ],
@@ -341,7 +464,10 @@ pub static STREAM: Section = Section {
         k("name", Text, See("`stream-1`, `stream-2`, …"), "", "its name in the results"),
         k("protocol", Word(&["udp"]), Is("udp"), "", "the protocol"),
         k("size", Distribution(D::Bytes), Is("1400 B"), "bytes", "payload of a datagram"),
-        k("gap", Distribution(D::Time), Required, "s", "time from one datagram to the next; `rate` in packets per second sets the mean"),
+        k(
+            "gap", Distribution(D::Time), Required, "s",
+            "time from one datagram to the next; `rate` in packets per second sets the mean"
+        ),
         k("from", Text, Absent, "", "sending host, in a network"),
         k("to", Text, Absent, "", "receiving host, in a network"),
         k("start", INSTANT, Is("0 s"), "s", "when it starts"),
@@ -365,8 +491,13 @@ pub static MATRIX: Section = Section {
     help: "every pair from a list of variants, for the first two flows",
     extra: None,
     keys: &[
-        k("variants", Values, Required, "", "names, or tables with `variant` and other keys of a flow"),
-        k("pairs", Word(PAIRS), Is("unordered"), "", "each pair once including equal variants, `distinct` without those, or `ordered` in both orders"),
+        k(
+            "variants", Values, Required, "",
+            "names, or tables with `variant` and other keys of a flow"
+        ),
+        k("pairs", Word(PAIRS), Is("unordered"), "",
+            "each pair once including equal variants, `distinct` without those, or `ordered` in \
+             both orders"),
     ],
 };
 
@@ -386,18 +517,36 @@ pub static MEASURE: Section = Section {
     help: "how real stacks are measured",
     extra: None,
     keys: &[
-        k("kernel", Word(&["linux", "host"]), Is("linux"), "", "the kernel's TCP in virtual time, or this host's stack"),
-        k("source", Text, See("the package linux-source-6.12"), "", "a source tree of Linux to build the kernel from"),
-        k("kernels", Names, Absent, "", "source trees whose kernels are built and measured, and `packaged` for the package's: a sweep over `measure.source`"),
-        k("module", Text, Absent, "", "a congestion control to compile for the kernel, a file of C such as `tcp_mine.c`"),
-        k("sysctls", Names, Absent, "", "sysctls of all hosts below /proc/sys/net, such as `ipv4.tcp_reordering=5`"),
-        k("parameters", Names, Absent, "", "parameters of the kernel's modules, such as `tcp_cubic.hystart=0`"),
+        k(
+            "kernel", Word(&["linux", "host"]), Is("linux"), "",
+            "the kernel's TCP in virtual time, or this host's stack"
+        ),
+        k(
+            "source", Text, See("the package linux-source-6.12"), "",
+            "a source tree of Linux to build the kernel from"
+        ),
+        k("kernels", Names, Absent, "",
+            "source trees whose kernels are built and measured, and `packaged` for the package's: \
+             a sweep over `measure.source`"),
+        k(
+            "module", Text, Absent, "",
+            "a congestion control to compile for the kernel, a file of C such as `tcp_mine.c`"
+        ),
+        k(
+            "sysctls", Names, Absent, "",
+            "sysctls of all hosts below /proc/sys/net, such as `ipv4.tcp_reordering=5`"
+        ),
+        k(
+            "parameters", Names, Absent, "",
+            "parameters of the kernel's modules, such as `tcp_cubic.hystart=0`"
+        ),
     ],
 };
 
 /// Every section once, the file first, in the order of the reference page.
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static SECTIONS: &[&Section] = &[
-    &ROOT, &PATH, &QUEUE, &LOSS, &JITTER, &REORDER, &CHANGE, &ACCESS, &WIFI, &TOPOLOGY, &HOST, &LINK, &FLOW, &WORKLOAD,
+    &ROOT, &PATH, &QUEUE, &LOSS, &JITTER, &REORDER, &CHANGE, &ACCESS, &WIFI, &TOPOLOGY, &HOST,
+    &LINK, &FLOW, &WORKLOAD,
     &STREAM, &RANDOM, &MATRIX, &PREDICT, &MEASURE,
 ];

@@ -223,8 +223,9 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// Flows and workloads of which the kernel runs another law than the simulator does: name, the simulator's and the kernel's. Numbers of such a scenario
-    /// stand side by side and have no error.
+    /// Flows and workloads of which the kernel runs another law than the simulator does: name, the
+    /// simulator's and the kernel's. Numbers of such a scenario stand side by side and have no
+    /// error.
     pub fn other_laws(&self) -> Vec<(&str, &str, &str)> {
         let flows = self.flows.iter().map(|flow| (&flow.name, flow));
         let workloads = self.workloads.iter().map(|one| (&one.name, &one.flow));
@@ -348,8 +349,8 @@ impl Scenario {
         }
     }
 
-    /// The limit in packets of the queue of each link (of the one bottleneck, for a path). The bdp of a
-    /// link in a network is that of the longest flow across it.
+    /// The limit in packets of the queue of each link (of the one bottleneck, for a path). The bdp
+    /// of a link in a network is that of the longest flow across it.
     pub fn queue_packets(&self) -> Vec<u32> {
         let graph = match &self.topology {
             Topology::Path(path) => return vec![path.line.queue_packets(path.rtt)],

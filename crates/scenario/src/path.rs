@@ -6,8 +6,8 @@ use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_queues::aqm;
 
-/// How late packets leave a queue of fewer packets than that where nothing else is said: there each packet meets another, and in step to the picosecond
-/// always with the same result.
+/// How late packets leave a queue of fewer packets than that where nothing else is said: there each
+/// packet meets another, and in step to the picosecond always with the same result.
 const SHORT_QUEUE_PKTS: u32 = 3;
 const SHORT_QUEUE_LATE: Span = Span::from_us(1);
 
@@ -26,7 +26,8 @@ pub struct Line {
     pub queue: Queue,
     /// Depth of a token bucket in bytes; without it, packets take their time on the wire.
     pub burst: Option<u64>,
-    /// How late packets leave the queue at most: what processing and timers add. Without it, nothing, but before a queue in which each packet meets another.
+    /// How late packets leave the queue at most: what processing and timers add. Without it,
+    /// nothing, but before a queue in which each packet meets another.
     pub processing: Option<Span>,
     /// Losses that no queue causes.
     pub loss: Option<Loss>,
@@ -43,7 +44,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// Whether it is a token bucket in data direction: a rate that changes has packets on the wire all the same.
+    /// Whether it is a token bucket in data direction: a rate that changes has packets on the wire
+    /// all the same.
     pub fn is_bucket(&self) -> bool {
         self.burst.is_some() && self.schedule.is_empty() && self.trace.is_none()
     }
@@ -155,8 +157,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The limit of the discipline `name` where none is given: as Linux has it for those that keep the
-    /// delay short by themselves, else one bdp.
+    /// The limit of the discipline `name` where none is given: as Linux has it for those that keep
+    /// the delay short by themselves, else one bdp.
     pub fn usual(name: &str) -> Limit {
         let own = aqm::find(name).and_then(|entry| entry.limit_pkts);
         own.map_or(Limit::Bdp(1.0), Limit::Packets)
@@ -210,7 +212,8 @@ pub struct Change {
     pub rate: Rate,
 }
 
-/// A mahimahi trace: at each of these milliseconds a packet of 1504 bytes may leave; then it repeats.
+/// A mahimahi trace: at each of these milliseconds a packet of 1504 bytes may leave; then it
+/// repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The file, as the scenario names it.

@@ -1,6 +1,7 @@
 //! Reads the keys of one table as its section lists them, and collects every fault on the way.
 //!
-//! A getter returns what can be used: after a fault that is a stand-in, and the file is refused anyway.
+//! A getter returns what can be used: after a fault that is a stand-in, and the file is refused
+//! anyway.
 
 use super::faults::{Context, explained, range, unknown_key};
 use super::keys_kind::{Fallback, Kind, Section};
@@ -235,7 +236,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The numbers `name`, in base units, each with its place; none where it is not given and has no default.
+    /// The numbers `name`, in base units, each with its place; none where it is not given and has
+    /// no default.
     pub(super) fn numbers(&self, name: &str) -> Vec<(f64, Extent)> {
         let key = self.section.key(name);
         let Kind::Numbers(_, dimension, low, high) = key.kind else {

@@ -255,7 +255,8 @@ mod tests {
     fn kernels_are_an_axis_of_sources() {
         let parse = |measure: &str| {
             let text = format!(
-                "[path]\nrate = '10 Mbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n[measure]\n{measure}\n"
+                "[path]\nrate = '10 Mbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n[measure]\n\
+                 {measure}\n"
             );
             File::parse("t", &text, Path::new("."))
         };

@@ -1,4 +1,5 @@
-//! Networks of more than one bottleneck: hosts, links, routes of least delay, and the preset shapes.
+//! Networks of more than one bottleneck: hosts, links, routes of least delay, and the preset
+//! shapes.
 
 use super::path::{Line, Path};
 use std::cmp::Reverse;
@@ -74,8 +75,8 @@ pub struct Step {
 }
 
 impl Graph {
-    /// The route of least delay from `from` to `to`; among equals the one of fewest links, then the one
-    /// whose links come first in the file. Nothing where there is none or a host is unknown.
+    /// The route of least delay from `from` to `to`; among equals the one of fewest links, then the
+    /// one whose links come first in the file. Nothing where there is none or a host is unknown.
     pub fn route(&self, from: &str, to: &str) -> Option<Vec<Step>> {
         let hosts = self.hosts.iter().enumerate();
         // Where two share a name, the first has it.
@@ -124,8 +125,9 @@ impl Graph {
         delays.sum::<Span>() * 2
     }
 
-    /// `hops` bottlenecks in a row, each as `path` says with its share of the round trip. `long-source`
-    /// and `long-sink` are at the ends; `source-N` and `sink-N` before and behind bottleneck N.
+    /// `hops` bottlenecks in a row, each as `path` says with its share of the round trip.
+    /// `long-source` and `long-sink` are at the ends; `source-N` and `sink-N` before and behind
+    /// bottleneck N.
     pub(crate) fn parking_lot(path: &Path, hops: usize) -> Graph {
         let mut graph = Graph::default();
         // The round trip of the long flow holds its access links' four crossings too.
@@ -168,7 +170,8 @@ impl Graph {
         graph
     }
 
-    /// Adds a host with its access link, which is fast and has no delay unless `path.access` says more.
+    /// Adds a host with its access link, which is fast and has no delay unless `path.access` says
+    /// more.
     fn attach(&mut self, host: &str, router: &str, path: &Path) {
         const TEN_TIMES: u64 = 10;
         let (rate, delay) = match path.access {

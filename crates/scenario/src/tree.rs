@@ -1,7 +1,7 @@
 //! A TOML file as a plain tree whose every key and value knows where it stands in the text.
 //!
-//! A sweep edits this tree: a swept value keeps its own place, so a fault in one point of a sweep is
-//! underlined where the list names it.
+//! A sweep edits this tree: a swept value keeps its own place, so a fault in one point of a sweep
+//! is underlined where the list names it.
 
 use std::ops::Range;
 use toml_edit::{Document, Item, TableLike};

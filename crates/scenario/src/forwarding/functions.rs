@@ -421,7 +421,8 @@ fn definitions(r: &Reader<'_>) -> Vec<(String, String)> {
     r.names("define").into_iter().filter_map(pair).collect()
 }
 
-/// Has each stream come in where it says, with so many flows at most; gives where streams are to leave.
+/// Has each stream come in where it says, with so many flows at most; gives where streams are to
+/// leave.
 fn feed(
     cx: &Context<'_>,
     file: &str,

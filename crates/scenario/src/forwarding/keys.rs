@@ -15,7 +15,8 @@ pub(crate) const DISTRIBUTIONS: &[&str] = &["constant", "exponential", "bursts"]
 /// The words of `metric`.
 pub const METRICS: &[&str] = &["throughput", "cycles"];
 
-/// The least and the largest frame, bytes with the FCS: Ethernet's, and the largest that samples are made for.
+/// The least and the largest frame, bytes with the FCS: Ethernet's, and the largest that samples
+/// are made for.
 pub const FRAME: (f64, f64) = (64.0, 9_216.0);
 const SIZES: Kind = Numbers(
     "a frame size in bytes such as `64`",
@@ -41,13 +42,29 @@ pub static ROOT: Section = Section {
     keys: &[
         k("title", Text, Is(""), "", "title of the scenario, in one line"),
         k("question", Text, Absent, "", "the question that it answers, for the report"),
-        k("subject", Word(&[crate::Subject::Forwarding.name()]), Required, "", "`forwarding`: the performance of a router or network function on a machine"),
-        k("engines", Words(ENGINES), See("predict and simulate; also measure if the machine is this one"), "", "which engines answer"),
-        k("seed", Whole(0, i64::MAX), Is("1"), "", "seed of the order of flows and of the elements' random numbers"),
-        k("device", Table(&DEVICE), Absent, "", "the machine, its ports, and the function that runs on it, if there is one"),
+        k(
+            "subject", Word(&[crate::Subject::Forwarding.name()]), Required, "",
+            "`forwarding`: the performance of a router or network function on a machine"
+        ),
+        k(
+            "engines", Words(ENGINES),
+            See("predict and simulate; also measure if the machine is this one"), "",
+            "which engines answer"
+        ),
+        k(
+            "seed", Whole(0, i64::MAX), Is("1"), "",
+            "seed of the order of flows and of the elements' random numbers"
+        ),
+        k(
+            "device", Table(&DEVICE), Absent, "",
+            "the machine, its ports, and the function that runs on it, if there is one"
+        ),
         k("function", Tables(&FUNCTION), Absent, "", "one of several functions to compare"),
         k("stream", Tables(&STREAM), Required, "", "what comes in"),
-        k("bench", Table(&BENCH), Absent, "", "the tests of the simulated device and, on rings in memory, of this machine"),
+        k(
+            "bench", Table(&BENCH), Absent, "",
+            "the tests of the simulated device and, on rings in memory, of this machine"
+        ),
         k("published", Tables(&PUBLISHED), Absent, "", "a published number to compare with"),
         k("sweep", Sweep, Absent, "", "dotted keys with their values"),
     ],
@@ -60,16 +77,30 @@ pub static DEVICE: Section = Section {
     help: "the machine, its ports, and the function that runs on it, if there is one",
     extra: None,
     keys: &[
-        k("machine", Text, Is("host"), "", "a machine of `trammel list machines`, `NAME:PROFILE`, a file that ends in .toml, or `host`: this one"),
+        k("machine", Text, Is("host"), "",
+            "a machine of `trammel list machines`, `NAME:PROFILE`, a file that ends in .toml, or \
+             `host`: this one"),
         k("file", Text, Absent, "", "a Click file, beside this one"),
-        k("list", Text, Absent, "", "lists of operations, `FILE.toml` or `FILE.toml#NAME` for one of them"),
+        k(
+            "list", Text, Absent, "",
+            "lists of operations, `FILE.toml` or `FILE.toml#NAME` for one of them"
+        ),
         k("ports", Whole(1, 1024), See("as many as `from` and `to` name"), "", "its ports"),
-        k("rate", Quantity(&[D::Rate], 1e3, 1e13), Absent, "bit/s", "rate of each port, in both directions; without it links do not limit"),
-        k("ring", Whole(1, 1 << 20), Is("1024"), "", "capacity of a port's ring in frames, in each direction when simulated"),
+        k(
+            "rate", Quantity(&[D::Rate], 1e3, 1e13), Absent, "bit/s",
+            "rate of each port, in both directions; without it links do not limit"
+        ),
+        k(
+            "ring", Whole(1, 1 << 20), Is("1024"), "",
+            "capacity of a port's ring in frames, in each direction when simulated"
+        ),
         k("define", Names, Absent, "", "variables of the Click file, each `NAME=VALUE`"),
         k("vary", Text, Absent, "", "the field in which flows differ, instead of the stream's"),
         k("sample", Text, Absent, "", "a capture with the frames from devices"),
-        k("frames", Names, Absent, "", "the same as text: each frame in hexadecimal, from its Ethernet header on"),
+        k(
+            "frames", Names, Absent, "",
+            "the same as text: each frame in hexadecimal, from its Ethernet header on"
+        ),
     ],
 };
 
@@ -82,11 +113,17 @@ pub(crate) static FUNCTION: Section = Section {
     keys: &[
         k("name", Text, See("the file's or the list's"), "", "its name in tables and figures"),
         k("file", Text, Absent, "", "a Click file, beside this one"),
-        k("list", Text, Absent, "", "lists of operations, `FILE.toml` or `FILE.toml#NAME` for one of them"),
+        k(
+            "list", Text, Absent, "",
+            "lists of operations, `FILE.toml` or `FILE.toml#NAME` for one of them"
+        ),
         k("define", Names, Absent, "", "variables of the Click file, each `NAME=VALUE`"),
         k("vary", Text, Absent, "", "the field in which flows differ, instead of the stream's"),
         k("sample", Text, Absent, "", "a capture with the frames from devices"),
-        k("frames", Names, Absent, "", "the same as text: each frame in hexadecimal, from its Ethernet header on"),
+        k(
+            "frames", Names, Absent, "",
+            "the same as text: each frame in hexadecimal, from its Ethernet header on"
+        ),
     ],
 };
 
@@ -97,15 +134,33 @@ pub static STREAM: Section = Section {
     help: "the traffic at one port; all streams have the same size and gap",
     extra: None,
     keys: &[
-        k("from", Whole(0, 1023), See("every port"), "", "the port: 0 is the first FromDevice or source of the Click file"),
-        k("to", Whole(0, 1023), Absent, "", "the output port: 0 is the first ToDevice; a note counts frames that leave elsewhere"),
+        k(
+            "from", Whole(0, 1023), See("every port"), "",
+            "the port: 0 is the first FromDevice or source of the Click file"
+        ),
+        k(
+            "to", Whole(0, 1023), Absent, "",
+            "the output port: 0 is the first ToDevice; a note counts frames that leave elsewhere"
+        ),
         k("size", SIZES, Required, "bytes", "frame size with FCS; each value of a list is tested"),
         k("gap", Table(&GAP), Absent, "", "how frames come under a load"),
         k("flows", Whole(1, MOST_FLOWS), Is("1"), "", "flows that frames belong to"),
-        k("vary", Text, Absent, "", "what flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src"),
-        k("locality", WordOr(&["uniform"], &LOCALITY), Is("uniform"), "", "how often which flow comes"),
-        k("sample", Text, Absent, "", "a capture with the frames of this port, instead of the function's"),
-        k("frames", Names, Absent, "", "the same as text: each frame in hexadecimal, from its Ethernet header on"),
+        k(
+            "vary", Text, Absent, "",
+            "what flows differ in: ether.dst, ether.src, vlan, mpls, ip.dst, ip.src, port.src"
+        ),
+        k(
+            "locality", WordOr(&["uniform"], &LOCALITY), Is("uniform"), "",
+            "how often which flow comes"
+        ),
+        k(
+            "sample", Text, Absent, "",
+            "a capture with the frames of this port, instead of the function's"
+        ),
+        k(
+            "frames", Names, Absent, "",
+            "the same as text: each frame in hexadecimal, from its Ethernet header on"
+        ),
     ],
 };
 
@@ -116,7 +171,10 @@ pub static GAP: Section = Section {
     help: "how frames arrive; `bench` gives their number",
     extra: None,
     keys: &[
-        k("distribution", Word(DISTRIBUTIONS), Is("constant"), "", "equal gaps, random gaps, or bursts at line rate"),
+        k(
+            "distribution", Word(DISTRIBUTIONS), Is("constant"), "",
+            "equal gaps, random gaps, or bursts at line rate"
+        ),
         k("rate", Word(&["line"]), Is("line"), "", "up to what the line carries"),
         k("burst", Whole(1, 65_536), Is("32"), "", "frames of a burst"),
     ],
@@ -129,7 +187,10 @@ pub(crate) static LOCALITY: Section = Section {
     help: "how often which flow comes",
     extra: None,
     keys: &[
-        k("zipf", Number(0.0, 10.0), Required, "", "the n-th flow occurs in proportion to n to the power of minus this"),
+        k(
+            "zipf", Number(0.0, 10.0), Required, "",
+            "the n-th flow occurs in proportion to n to the power of minus this"
+        ),
     ],
 };
 
@@ -140,11 +201,16 @@ pub(crate) static BENCH: Section = Section {
     help: "the tests of the simulated device and, on rings in memory, of this machine",
     extra: None,
     keys: &[
-        k("tests", Words(TESTS), See("throughput"), "", "throughput is always searched; the other tests run at shares of it, recovery from 110 % of it"),
+        k("tests", Words(TESTS), See("throughput"), "",
+            "throughput is always searched; the other tests run at shares of it, recovery from 110 \
+             % of it"),
         k("latency_at", LOADS, See("10, 50 and 90 %"), "", "loads of the latency test"),
         k("loss_at", LOADS, See("90, 100, 110 and 150 %"), "", "loads of the frame-loss test"),
         k("frames", Whole(1_000, 100_000_000), Is("100000"), "", "frames of a trial"),
-        k("resolution", Number(0.0001, 0.5), Is("0.005"), "", "final width of the search, as a share of the rate"),
+        k(
+            "resolution", Number(0.0001, 0.5), Is("0.005"), "",
+            "final width of the search, as a share of the rate"
+        ),
     ],
 };
 

@@ -20,8 +20,8 @@ const LATENCY_AT: [f64; 3] = [0.1, 0.5, 0.9];
 /// Loads of the frame-loss test: below the limit, at it, and beyond.
 const LOSS_AT: [f64; 4] = [0.9, 1.0, 1.1, 1.5];
 
-/// Reads the whole tree. What it returns is of use only where no fault was noted; `rendered` gets what the router
-/// says of wrong Click files.
+/// Reads the whole tree. What it returns is of use only where no fault was noted; `rendered` gets
+/// what the router says of wrong Click files.
 pub(super) fn scenario(
     cx: &Context<'_>,
     root: &Node,

@@ -20,8 +20,8 @@ struct Named<'a> {
     span: &'a Extent,
 }
 
-/// The plug-in that the key `name_key` names, with the table's other keys as its parameters. A number
-/// with a unit of `base` means that many base units.
+/// The plug-in that the key `name_key` names, with the table's other keys as its parameters. A
+/// number with a unit of `base` means that many base units.
 pub(super) fn beside(r: &Reader<'_>, name_key: &str, base: Option<Dimension>) -> Option<Plugin> {
     let family = r.section.extra.expect("the section takes parameters");
     let name = r.text(name_key)?;
@@ -111,7 +111,8 @@ pub(super) fn random(r: &Reader<'_>, name: &str) -> Option<Random> {
     None
 }
 
-/// The most that a random quantity may be, and its unit: what the keys of plain times and sizes allow.
+/// The most that a random quantity may be, and its unit: what the keys of plain times and sizes
+/// allow.
 fn most(base: Dimension) -> Option<(f64, &'static str)> {
     match base {
         Dimension::Time => Some((LONGEST_S, "s")),
@@ -120,11 +121,13 @@ fn most(base: Dimension) -> Option<(f64, &'static str)> {
     }
 }
 
-/// The parameters of distributions that are in the unit of what is drawn; the others are shapes and probabilities.
+/// The parameters of distributions that are in the unit of what is drawn; the others are shapes and
+/// probabilities.
 const SCALED: [&str; 9] = [
     "value", "mean", "std_dev", "min", "max", "location", "scale", "bound", "values",
 ];
-/// A law of which more than this part lies above what is possible is not meant; of the rest each draw is cut.
+/// A law of which more than this part lies above what is possible is not meant; of the rest each
+/// draw is cut.
 const BEYOND: f64 = 0.01;
 
 /// Refuses a law whose draws would be beyond what simulated time or a flow's bytes can be.
@@ -210,8 +213,8 @@ fn resolve(
     }
     let given_count = given.len();
     let errors = match Params::resolve(about, &given) {
-        // With the defaults filled in, in the entry's order, equal scenarios have equal hashes. A dialect
-        // that is not named is the stack's, which is not known here.
+        // With the defaults filled in, in the entry's order, equal scenarios have equal hashes. A
+        // dialect that is not named is the stack's, which is not known here.
         Ok(params) => {
             given = params
                 .iter()
@@ -279,7 +282,8 @@ fn resolve(
     plugin
 }
 
-/// Whether the parameters, each allowed, make sense together; a discipline needs to know its link for that.
+/// Whether the parameters, each allowed, make sense together; a discipline needs to know its link
+/// for that.
 fn built(plugin: &Plugin, family: Family) -> Result<(), String> {
     match family {
         Family::Distribution => plugin.distribution().map(|_| ()),

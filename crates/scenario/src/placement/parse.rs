@@ -10,7 +10,8 @@ use crate::tree::{Extent, Node};
 use trammel_core::units::nearest;
 use trammel_cost::place::model::{Arrivals, Cache, Chain, Kind, Node as Numa, Problem, Work};
 
-/// Bytes of a page, in the order of the words of `huge_pages`; tables on common pages take whole bytes.
+/// Bytes of a page, in the order of the words of `huge_pages`; tables on common pages take whole
+/// bytes.
 const PAGE_BYTES: [u64; 3] = [0, 2 << 20, 1 << 30];
 
 /// A kind of server and what the model does not know of it.

@@ -172,8 +172,8 @@ impl TrafficFile {
         })
     }
 
-    /// Does `work` with the scenario at `point` in its run with `seed`. A file that the scenario names may have gone since it was
-    /// read.
+    /// Does `work` with the scenario at `point` in its run with `seed`. A file that the scenario
+    /// names may have gone since it was read.
     pub fn with_seed<T>(
         &self,
         point: &Point,

@@ -115,11 +115,13 @@ fn what_is_wrong_is_told_with_its_place() {
             "never starts",
         ),
         (
-            "[path]\nrate = '1 Mbit/s'\n[[stream]]\nrate = 1\nname = 'a'\n[[stream]]\nrate = 1\nname = 'a'",
+            "[path]\nrate = '1 Mbit/s'\n[[stream]]\nrate = 1\nname = 'a'\n[[stream]]\nrate = 1\n\
+             name = 'a'",
             "called `a`",
         ),
         (
-            "[path]\nrate = '1 Mbit/s'\n[[stream]]\nrate = 1\ngap = { distribution = 'exponential', rate = 5 }",
+            "[path]\nrate = '1 Mbit/s'\n[[stream]]\nrate = 1\n\
+             gap = { distribution = 'exponential', rate = 5 }",
             "given twice",
         ),
     ] {
@@ -132,7 +134,8 @@ fn what_is_wrong_is_told_with_its_place() {
 #[test]
 fn a_sweep_makes_points() {
     let text = format!(
-        "{PATH}[[stream]]\nname = 's'\nrate = 1\n[sweep]\n'stream.s.rate' = [100, 200]\n'path.delay' = ['1 ms', '2 ms']"
+        "{PATH}[[stream]]\nname = 's'\nrate = 1\n[sweep]\n'stream.s.rate' = [100, 200]\n\
+         'path.delay' = ['1 ms', '2 ms']"
     );
     let file = read(&text).expect("it is right");
     assert_eq!(file.points.len(), 4);
