@@ -1,9 +1,10 @@
 //! Histograms of times and counts in bounded memory, with quantiles to a chosen number of digits.
 //!
-//! Values fall into buckets whose width grows with the value, so that every quantile is right to the digits
-//! asked for (HdrHistogram, Tene 2012). All buckets exist from the start: recording allocates nothing. Count,
-//! sum, least and greatest value are kept beside the buckets and are exact. What is too large for the buckets
-//! is counted in the last one, and [`Histogram::clamped`] says how often that happened.
+//! Values fall into buckets whose width grows with the value, so that every quantile is right to
+//! the digits asked for (HdrHistogram, Tene 2012). All buckets exist from the start: recording
+//! allocates nothing. Count, sum, least and greatest value are kept beside the buckets and are
+//! exact. What is too large for the buckets is counted in the last one, and [`Histogram::clamped`]
+//! says how often that happened.
 
 use trammel_core::time::Span;
 
@@ -25,7 +26,8 @@ pub struct Contents {
 /// Counts of `u64` values: picoseconds, or numbers of things.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Four bytes a bucket: with a thousand flows, what a histogram touches is what the caches miss.
+    /// Four bytes a bucket: with a thousand flows, what a histogram touches is what the caches
+    /// miss.
     buckets: hdrhistogram::Histogram<u32>,
     sum: u128,
     min: u64,
@@ -52,14 +54,15 @@ impl Histogram {
         Histogram::new(1_000, 1_000_000_000_000_000, 3)
     }
 
-    /// For counts up to `highest`, to three digits; 8 KB for a highest count of 1000, 45 KB for a million.
+    /// For counts up to `highest`, to three digits; 8 KB for a highest count of 1000, 45 KB for a
+    /// million.
     pub fn of_counts(highest: u64) -> Histogram {
         Histogram::new(1, highest, 3)
     }
 
-    /// For values that are told apart from `lowest` on, up to `highest`, to `digits` decimal digits. Out of
-    /// range, `lowest` becomes at least 1 and at most 2³², `highest` at least twice `lowest`, `digits` at
-    /// least 1 and at most 5.
+    /// For values that are told apart from `lowest` on, up to `highest`, to `digits` decimal
+    /// digits. Out of range, `lowest` becomes at least 1 and at most 2³², `highest` at least twice
+    /// `lowest`, `digits` at least 1 and at most 5.
     pub fn new(lowest: u64, highest: u64, digits: u8) -> Histogram {
         let lowest = lowest.clamp(1, 1 << 32);
         let (highest, digits) = (highest.max(2 * lowest), digits.clamp(1, 5));
@@ -98,8 +101,9 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
-    /// Takes in all values of `other`. Where the two have other bounds or digits, this one first takes bounds
-    /// that hold both, and the finer digits: no value of either ends in a bucket that is too low for it.
+    /// Takes in all values of `other`. Where the two have other bounds or digits, this one first
+    /// takes bounds that hold both, and the finer digits: no value of either ends in a bucket that
+    /// is too low for it.
     pub fn merge(&mut self, other: &Histogram) {
         self.merge_n(other, 1);
     }
@@ -178,13 +182,15 @@ impl Histogram {
         (!self.is_empty()).then_some(self.max)
     }
 
-    /// The smallest value that at least `fraction` (0 to 1) of the values do not exceed, rounded up within
-    /// its bucket but never beyond [`Histogram::max`]. `None` of no values and for a fraction outside 0 to 1.
+    /// The smallest value that at least `fraction` (0 to 1) of the values do not exceed, rounded up
+    /// within its bucket but never beyond [`Histogram::max`]. `None` of no values and for a
+    /// fraction outside 0 to 1.
     pub fn quantile(&self, fraction: f64) -> Option<u64> {
         if self.is_empty() || !(0.0..=1.0).contains(&fraction) {
             return None;
         }
-        // What was clamped lies in the last bucket and above it: all that is known of it is the greatest value.
+        // What was clamped lies in the last bucket and above it: all that is known of it is the
+        // greatest value.
         let rank = (fraction * self.count() as f64).ceil() as u64;
         if fraction == 1.0 || rank > self.count() - self.clamped.min(self.count()) {
             return Some(self.max);
@@ -198,7 +204,8 @@ impl Histogram {
         self.quantile(fraction).map(Span::from_ps)
     }
 
-    /// The fraction of the values that are at most `value`, to the width of its bucket. `None` of no values.
+    /// The fraction of the values that are at most `value`, to the width of its bucket. `None` of
+    /// no values.
     pub fn fraction_at_most(&self, value: u64) -> Option<f64> {
         (!self.is_empty()).then(|| {
             if value >= self.max {
@@ -209,8 +216,8 @@ impl Histogram {
         })
     }
 
-    /// The points of the cumulative distribution: the upper end of each bucket that holds values, and the
-    /// fraction of the values up to it.
+    /// The points of the cumulative distribution: the upper end of each bucket that holds values,
+    /// and the fraction of the values up to it.
     pub fn cdf_points(&self) -> impl Iterator<Item = (u64, f64)> {
         let (total, mut seen) = (self.count() as f64, 0_u64);
         self.buckets.iter_recorded().map(move |bucket| {
@@ -381,8 +388,8 @@ mod tests {
         assert!(median.abs_diff(500) <= 5, "{median}");
     }
 
-    /// Two flows, of which the first has no round trip: the percentile was 51.3 ms where all samples of the
-    /// second are above it.
+    /// Two flows, of which the first has no round trip: the percentile was 51.3 ms where all
+    /// samples of the second are above it.
     #[test]
     fn an_empty_histogram_of_another_range_changes_no_quantile() {
         let mut bulk = Histogram::of_counts(100_000_000);

@@ -1,9 +1,9 @@
 //! Tables: named, typed columns with units, and rows of cells. What every engine's result is.
 //!
 //! A unit is the suffix of a column's name (`cwnd_pkts`, `rtt_s`). A table holds what it prints: a
-//! number is cut to nine significant digits when it is pushed, `-0` becomes `0`, not-a-number and the
-//! empty text become the empty cell. So a table read back from its CSV file equals the one written, and
-//! a report made from memory equals one made from files.
+//! number is cut to nine significant digits when it is pushed, `-0` becomes `0`, not-a-number and
+//! the empty text become the empty cell. So a table read back from its CSV file equals the one
+//! written, and a report made from memory equals one made from files.
 
 mod csv;
 mod json;
@@ -13,8 +13,8 @@ pub use json::write_json;
 
 use std::fmt;
 
-/// Significant digits that a number keeps: more than any measurement has, fewer than the last bits in
-/// which two platforms' mathematical libraries may differ.
+/// Significant digits that a number keeps: more than any measurement has, fewer than the last bits
+/// in which two platforms' mathematical libraries may differ.
 pub(crate) const SIGNIFICANT_DIGITS: usize = 9;
 
 /// The unit suffixes of column names, and how to print each unit.

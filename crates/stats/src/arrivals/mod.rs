@@ -1,9 +1,10 @@
-//! Arrival processes: when packets or flows are to come, from a plan and never from the present time.
+//! Arrival processes: when packets or flows are to come, from a plan and never from the present
+//! time.
 //!
-//! A process is an iterator over absolute instants. Whoever runs late still takes the next instant of the
-//! plan, so no packet is lost to lateness and lateness can be reported. Spans are drawn in seconds and
-//! rounded to picoseconds with the remainder carried on, so that a constant rate that is no whole number of
-//! picoseconds does not drift.
+//! A process is an iterator over absolute instants. Whoever runs late still takes the next instant
+//! of the plan, so no packet is lost to lateness and lateness can be reported. Spans are drawn in
+//! seconds and rounded to picoseconds with the remainder carried on, so that a constant rate that
+//! is no whole number of picoseconds does not drift.
 //!
 //! - [`Renewal`]: independent gaps of one distribution; exponential gaps make a Poisson process.
 //! - [`on_off`]: a renewal process that runs only during "on" periods.
@@ -20,8 +21,8 @@ use std::sync::Arc;
 use trammel_core::rng::Rng;
 use trammel_core::time::{Span, Time};
 
-/// Draws time spans from a distribution of seconds; what is negative counts as zero. A clone draws from the
-/// same distribution.
+/// Draws time spans from a distribution of seconds; what is negative counts as zero. A clone draws
+/// from the same distribution.
 #[derive(Clone, Debug)]
 pub struct Spans {
     law: Arc<dyn Distribution>,
@@ -77,7 +78,8 @@ impl Spans {
         never_negative.then_some(mean)
     }
 
-    /// The variance of a span in square seconds, where the distribution has one and gives no negative values.
+    /// The variance of a span in square seconds, where the distribution has one and gives no
+    /// negative values.
     pub fn variance_secs2(&self) -> Option<f64> {
         self.mean_secs()?;
         Some(self.law.variance()? * (self.scale_ps / 1e12).powi(2))
@@ -93,7 +95,8 @@ impl Spans {
     }
 }
 
-/// A renewal process: the first arrival at its start, then one after each gap. Ends at [`Time::MAX`].
+/// A renewal process: the first arrival at its start, then one after each gap. Ends at
+/// [`Time::MAX`].
 ///
 /// Gaps that are always zero never reach an end; [`Renewal::mean_rate`] is `None` for them.
 /// A Poisson process that is empty at its start is `Renewal::new(…).skip(1)` with exponential gaps.
@@ -158,7 +161,8 @@ mod tests {
 
     #[test]
     fn a_constant_rate_does_not_drift() {
-        // 3,000,000.3 ps between two; rounded one by one, ten million of them would be 3 us too short.
+        // 3,000,000.3 ps between two; rounded one by one, ten million of them would be 3 us too
+        // short.
         let gaps = Spans::constant_rate(1e12 / 3_000_000.3).unwrap();
         let last = Renewal::new(Time::ZERO, gaps, Rng::new(1, "rate")).nth(10_000_000);
         let exact_ps = 30_000_003_000_000_u64;

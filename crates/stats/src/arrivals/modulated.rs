@@ -1,8 +1,9 @@
 //! Markov-modulated Poisson process: arrivals at the rate of the state that a Markov chain is in.
 //!
-//! The chain stays in state i for an exponential time of the given mean, then moves to state j with probability
-//! p(i, j). It begins in a state drawn from the long run, so that the process is stationary from its start.
-//! (Fischer and Meier-Hellstern, "The Markov-Modulated Poisson Process (MMPP) Cookbook", 1993.)
+//! The chain stays in state i for an exponential time of the given mean, then moves to state j with
+//! probability p(i, j). It begins in a state drawn from the long run, so that the process is
+//! stationary from its start. (Fischer and Meier-Hellstern, "The Markov-Modulated Poisson Process
+//! (MMPP) Cookbook", 1993.)
 
 use rand_distr::{Distribution as _, Exp1};
 use trammel_core::rng::Rng;
@@ -25,7 +26,8 @@ pub struct State {
     pub next: Vec<f64>,
 }
 
-/// A chain of states, checked: from each state every other is reached, and there are arrivals in one at least.
+/// A chain of states, checked: from each state every other is reached, and there are arrivals in
+/// one at least.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
     states: Vec<State>,
@@ -97,7 +99,8 @@ impl Chain {
             .sum();
         if jumps > MOST_JUMPS * chain.mean_rate() {
             return Err(format!(
-                "the chain changes its state {:.0e} times for each arrival; {MOST_JUMPS:.0e} is the most",
+                "the chain changes its state {:.0e} times for each arrival; {MOST_JUMPS:.0e} is \
+                 the most",
                 jumps / chain.mean_rate()
             ));
         }
@@ -150,9 +153,9 @@ fn unreachable_pair(states: &[State]) -> Option<(usize, usize)> {
     })
 }
 
-/// The share of time in each state of an irreducible chain: the stationary law of the jumps, weighted by the
-/// stays. Elimination from the last state (Grassmann, Taksar and Heyman 1985) subtracts nothing, so nothing
-/// cancels.
+/// The share of time in each state of an irreducible chain: the stationary law of the jumps,
+/// weighted by the stays. Elimination from the last state (Grassmann, Taksar and Heyman 1985)
+/// subtracts nothing, so nothing cancels.
 fn shares(states: &[State]) -> Vec<f64> {
     let count = states.len();
     let mut p: Vec<Vec<f64>> = states.iter().map(|state| state.next.clone()).collect();
@@ -198,7 +201,8 @@ pub struct Modulated {
 const END_SECS: f64 = 18_446_744.0;
 
 impl Modulated {
-    /// The process that starts at `start`; `seed` and `entity` name its random streams as in [`Rng::new`].
+    /// The process that starts at `start`; `seed` and `entity` name its random streams as in
+    /// [`Rng::new`].
     pub fn new(start: Time, chain: Chain, seed: u64, entity: &str) -> Modulated {
         let mut chain_rng = Rng::new(seed, &format!("{entity}:chain"));
         let state = pick(chain.shares(), &mut chain_rng);
@@ -282,7 +286,8 @@ mod tests {
         assert!((rate - 575.0).abs() < 1e-9);
         let process = Modulated::new(Time::ZERO, chain, 1, "rate");
         let count = process.take_while(|at| *at < Time::from_secs(400)).count() as f64;
-        // IDC: 1 + 2 (1900² · 3/16) · 0.0075 s / 575 pps = 18.7; so the standard deviation is 0.9 %.
+        // IDC: 1 + 2 (1900² · 3/16) · 0.0075 s / 575 pps = 18.7; so the standard deviation is 0.9
+        // %.
         assert!((count / (rate * 400.0) - 1.0).abs() < 0.036, "{count}");
     }
 

@@ -1,17 +1,17 @@
 //! On–off arrivals: a renewal process that runs only during "on" periods (ns-3, OnOffApplication).
 //!
-//! The clock of the gaps stands still during "off" periods, so the long-run rate is exactly that of the gaps times
-//! mean(on) / (mean(on) + mean(off)).
+//! The clock of the gaps stands still during "off" periods, so the long-run rate is exactly that of
+//! the gaps times mean(on) / (mean(on) + mean(off)).
 
 use super::Spans;
 use trammel_core::rng::Rng;
 use trammel_core::time::{Span, Time};
 
-/// An on–off process: arrivals by `gaps` during "on" periods, silence between them. The first period is "on",
-/// and its first arrival comes at the start. Ends at [`Time::MAX`].
+/// An on–off process: arrivals by `gaps` during "on" periods, silence between them. The first
+/// period is "on", and its first arrival comes at the start. Ends at [`Time::MAX`].
 ///
-/// What is left of a gap when a period ends is waited for in the next one. Periods and gaps draw from streams
-/// of their own, so that a higher rate leaves the periods where they are.
+/// What is left of a gap when a period ends is waited for in the next one. Periods and gaps draw
+/// from streams of their own, so that a higher rate leaves the periods where they are.
 #[derive(Debug)]
 pub struct OnOff {
     next: Time,
@@ -39,7 +39,8 @@ pub struct Phase {
 const EMPTY_PERIODS_MAX: u32 = 100_000;
 
 impl OnOff {
-    /// The process that starts at `start`; `seed` and `entity` name its random streams as in [`Rng::new`].
+    /// The process that starts at `start`; `seed` and `entity` name its random streams as in
+    /// [`Rng::new`].
     pub fn new(start: Time, on: Spans, off: Spans, gaps: Spans, seed: u64, entity: &str) -> OnOff {
         let mut process = OnOff {
             next: start,
@@ -55,8 +56,8 @@ impl OnOff {
         process
     }
 
-    /// The process that at `start` is in the midst of a period, as `phase` says: with a phase drawn from the
-    /// long run it is stationary from its first instant on.
+    /// The process that at `start` is in the midst of a period, as `phase` says: with a phase drawn
+    /// from the long run it is stationary from its first instant on.
     pub fn under_way(
         start: Time,
         phase: Phase,

@@ -1,13 +1,14 @@
 //! Self-similar arrivals: many on–off sources with Pareto periods, added up.
 //!
-//! Each source sends at a constant rate during "on" periods. With periods of Pareto's shape a = 3 − 2H, where
-//! 1 < a < 2, the sum tends to fractional Gaussian noise with Hurst parameter H as the number of sources and the
-//! time scale grow. (Taqqu, Willinger and Sherman, "Proof of a Fundamental Result in Self-Similar Traffic
-//! Modeling", 1997, theorem 1.)
+//! Each source sends at a constant rate during "on" periods. With periods of Pareto's shape a = 3 −
+//! 2H, where 1 < a < 2, the sum tends to fractional Gaussian noise with Hurst parameter H as the
+//! number of sources and the time scale grow. (Taqqu, Willinger and Sherman, "Proof of a
+//! Fundamental Result in Self-Similar Traffic Modeling", 1997, theorem 1.)
 //!
-//! Periods have no variance, so that no warm-up is long enough: the sources begin in a phase drawn from the long
-//! run. What is left of a period then has the density (1 − F(x)) / mean, whose inverse is in closed form. The
-//! mean rate of a sample nears the target as time^(H − 1) only, which is what long-range dependence is.
+//! Periods have no variance, so that no warm-up is long enough: the sources begin in a phase drawn
+//! from the long run. What is left of a period then has the density (1 − F(x)) / mean, whose
+//! inverse is in closed form. The mean rate of a sample nears the target as time^(H − 1) only,
+//! which is what long-range dependence is.
 
 use super::Spans;
 use super::on_off::{OnOff, Phase};
@@ -93,8 +94,8 @@ fn smallest(mean: f64, shape: f64) -> f64 {
     mean * (shape - 1.0) / shape
 }
 
-/// What is left of a Pareto period at an instant of the long run: uniform up to the smallest period with
-/// probability (a − 1) / a, and beyond it a Pareto tail of the shape a − 1.
+/// What is left of a Pareto period at an instant of the long run: uniform up to the smallest period
+/// with probability (a − 1) / a, and beyond it a Pareto tail of the shape a − 1.
 fn rest_secs(mean_secs: f64, shape: f64, rng: &mut Rng) -> f64 {
     let smallest = smallest(mean_secs, shape);
     // P(more is left), in (0, 1].
@@ -115,8 +116,8 @@ pub struct SelfSimilar {
 }
 
 impl SelfSimilar {
-    /// The process that starts at `start`, or what is wrong with the mixture; `seed` and `entity` name its
-    /// random streams as in [`Rng::new`].
+    /// The process that starts at `start`, or what is wrong with the mixture; `seed` and `entity`
+    /// name its random streams as in [`Rng::new`].
     pub fn new(
         start: Time,
         mixture: Mixture,
@@ -189,7 +190,8 @@ mod tests {
         assert!(times.is_sorted());
         assert_eq!(times, sample(1));
         assert_ne!(times, sample(2));
-        // Over ten seeds of 10 s each; 0.05 is the spread that H = 0.8 leaves (about 4 % a seed, 1.3 % of ten).
+        // Over ten seeds of 10 s each; 0.05 is the spread that H = 0.8 leaves (about 4 % a seed,
+        // 1.3 % of ten).
         let secs: f64 = (1..=10)
             .map(|seed| sample(seed)[99_999].as_secs_f64())
             .sum();
@@ -198,7 +200,8 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_period_follows_the_integrated_tail() {
-        // Mean 1 and shape 1.5: the smallest period is 1/3; P(rest > x) is 1 − x below and (1/(3x))^0.5 / 1.5 above.
+        // Mean 1 and shape 1.5: the smallest period is 1/3; P(rest > x) is 1 − x below and
+        // (1/(3x))^0.5 / 1.5 above.
         let mut rng = Rng::new(1, "rest");
         let rests: Vec<f64> = (0..100_000)
             .map(|_| rest_secs(1.0, 1.5, &mut rng))
