@@ -1,7 +1,7 @@
 //! Logs read and decoded, and the clocks of their hosts brought together.
 //!
-//! Clocks are estimated while the logs are decoded. Where they are to be subtracted the logs are decoded once more: the
-//! estimate is of all packets, so there is none before the last.
+//! Clocks are estimated while the logs are decoded. Where they are to be subtracted the logs are
+//! decoded once more: the estimate is of all packets, so there is none before the last.
 
 use super::{clocks, log_source, metrics};
 use anyhow::bail;
@@ -18,8 +18,8 @@ use trammel_traffic::record::Instants;
 /// When clocks are subtracted from one-way delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subtract {
-    /// Of two hosts between which a packet came before it was sent, in either direction: that proves that their clocks
-    /// differ. Otherwise they may be better than any estimate of them.
+    /// Of two hosts between which a packet came before it was sent, in either direction: that
+    /// proves that their clocks differ. Otherwise they may be better than any estimate of them.
     Proven,
     /// Of all hosts whose clocks can be estimated.
     Always,
@@ -154,7 +154,8 @@ pub(crate) fn with_times(job: &Job) -> anyhow::Result<Options> {
     }
     if let Some(once) = read_once(&job.logs) {
         bail!(
-            "`{}` can be read only once, and `--from` and `--to` need to know the first packet before: give a file",
+            "`{}` can be read only once, and `--from` and `--to` need to know the first packet \
+             before: give a file",
             once.display()
         );
     }
@@ -211,9 +212,11 @@ fn warnings(report: &Report, clocks: &[PairClock]) -> Vec<String> {
     let negative = one_way.filter_map(|total| Some((total.summary.delay?.negative_pkts, total)));
     for (negative, total) in negative.filter(|(negative, _)| *negative > 0) {
         let why = if clocks.iter().any(|one| one.is_subtracted) {
-            "the estimate of the clocks does not hold all the time: a clock was set, or the path changed"
+            "the estimate of the clocks does not hold all the time: a clock was set, or the path \
+             changed"
         } else if clocks.is_empty() {
-            "the clocks of sender and receiver differ, and the log does not name two hosts, so this cannot be corrected"
+            "the clocks of sender and receiver differ, and the log does not name two hosts, so \
+             this cannot be corrected"
         } else {
             "the clocks of sender and receiver differ; `--clock always` subtracts the difference"
         };
@@ -229,17 +232,21 @@ fn warnings(report: &Report, clocks: &[PairClock]) -> Vec<String> {
         };
         all.push(match clock.offset_bound_ns {
             Some(bound) => format!(
-                "from {from} to {to} the difference of the clocks is subtracted; its uncertainty is ±{} us, half the minimum round trip",
+                "from {from} to {to} the difference of the clocks is subtracted; its uncertainty \
+                 is ±{} us, half the minimum round trip",
                 format_float(bound / 1e3, 3)
             ),
             None => format!(
-                "from {from} to {to} the drift of the clocks is subtracted, and delays are relative to the minimum: without a flow in the other direction the offset is unknown; decode the other end's log together with this one"
+                "from {from} to {to} the drift of the clocks is subtracted, and delays are \
+                 relative to the minimum: without a flow in the other direction the offset is \
+                 unknown; decode the other end's log together with this one"
             ),
         });
     }
     if report.unaccounted_records > 0 {
         all.push(format!(
-            "{} records are not counted: they belong to no session, or there are more flows than can be decoded at once",
+            "{} records are not counted: they belong to no session, or there are more flows than \
+             can be decoded at once",
             report.unaccounted_records
         ));
     }

@@ -1,4 +1,5 @@
-//! The figures of a decode: bit rate, delay, jitter and loss over time, as D-ITG's four, and the distribution of delay.
+//! The figures of a decode: bit rate, delay, jitter and loss over time, as D-ITG's four, and the
+//! distribution of delay.
 
 use super::kinds::Kind;
 use super::metrics;
@@ -7,7 +8,8 @@ use trammel_report::figure::{Axis, Figure, Mark, Scale, Series};
 use trammel_traffic::decode::{FlowReport, IntervalReport, Report, TotalReport};
 use trammel_traffic::record::Instants;
 
-/// Flows that have a curve of their own: as many as there are colours, less the one of all together.
+/// Flows that have a curve of their own: as many as there are colours, less the one of all
+/// together.
 pub(crate) const MOST_DRAWN: usize = 7;
 
 /// What is left free above the highest point.
@@ -141,8 +143,8 @@ fn drawn(name: &str, points: Vec<(f64, f64)>, colour: usize) -> Series {
         .coloured(colour)
 }
 
-/// A level for each interval. Where intervals are left out nothing was there: what is counted is 0 then, and of what is a
-/// mean there is none.
+/// A level for each interval. Where intervals are left out nothing was there: what is counted is 0
+/// then, and of what is a mean there is none.
 fn points(
     series: &[IntervalReport],
     origin_ns: i64,
@@ -177,8 +179,8 @@ fn points(
     points
 }
 
-/// The distribution of delay: logarithmic where nothing is below 0 and the greatest is far from the median. What is 0
-/// has no place on such an axis; the curve begins at its share.
+/// The distribution of delay: logarithmic where nothing is below 0 and the greatest is far from the
+/// median. What is 0 has no place on such an axis; the curve begins at its share.
 fn distribution(curves: &[Curve<'_>], key: &str, title: &str, word: &str) -> Figure {
     const FAR: f64 = 30.0;
     let all = || curves.iter().flat_map(|curve| curve.cdf).map(|(ns, _)| *ns);

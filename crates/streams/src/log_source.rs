@@ -1,4 +1,5 @@
-//! A log in a file, whoever wrote it: Trammel's own, or one of D-ITG's two forms, told apart by their content.
+//! A log in a file, whoever wrote it: Trammel's own, or one of D-ITG's two forms, told apart by
+//! their content.
 
 use anyhow::{anyhow, bail};
 use std::fs::File;
@@ -14,7 +15,8 @@ const AT_ONCE: usize = 1 << 18;
 /// Who takes the entries; of a record of D-ITG's, with its line.
 pub type Give<'a> = &'a mut dyn FnMut(Entry, Option<&Line>) -> anyhow::Result<()>;
 
-/// Reads the log at `path`; `note` hears of what could not be read. Returns how many of D-ITG's records that were.
+/// Reads the log at `path`; `note` hears of what could not be read. Returns how many of D-ITG's
+/// records that were.
 pub fn read(path: &Path, give: Give<'_>, note: &mut dyn FnMut(String)) -> anyhow::Result<u64> {
     let name = path.display();
     let unreadable = |why: std::io::Error| anyhow!("`{name}` cannot be read: {why}");
@@ -41,11 +43,13 @@ pub fn read(path: &Path, give: Give<'_>, note: &mut dyn FnMut(String)) -> anyhow
         None | Some(Ending::Whole) => {}
         Some(ending) if is_empty => {
             bail!(
-                "`{name}` is neither a Trammel log nor a D-ITG log: {ending}; `trammel recv --log FILE` writes one"
+                "`{name}` is neither a Trammel log nor a D-ITG log: {ending}; `trammel recv --log \
+                 FILE` writes one"
             )
         }
         Some(ending) => note(format!(
-            "`{name}`: {ending}; the {} bytes behind byte {good} are left out, what is before them is whole",
+            "`{name}`: {ending}; the {} bytes behind byte {good} are left out, what is before them \
+             is whole",
             bytes.saturating_sub(good)
         )),
     }
@@ -104,12 +108,14 @@ fn itg<R: std::io::BufRead>(
     }
     if read > 1 && with_delay == 0 {
         note(format!(
-            "`{name}`: send and receive times are equal, as in D-ITG's log of a sender: it has no delays; decode the receiver's log"
+            "`{name}`: send and receive times are equal, as in D-ITG's log of a sender: it has no \
+             delays; decode the receiver's log"
         ));
     }
     if read > 1 && numbered == 0 {
         note(format!(
-            "`{name}`: packets have no numbers (`-p 2`): all but the first count as duplicates, and nothing is known of losses"
+            "`{name}`: packets have no numbers (`-p 2`): all but the first count as duplicates, \
+             and nothing is known of losses"
         ));
     }
     Ok(bad)

@@ -192,7 +192,7 @@ fn tables_from(report: &Report, session: usize) -> Vec<Table> {
         ];
         row.extend(describe(report, flow).map(Cell::Text));
         row.extend(cells(&flow.summary));
-        flows.push(row).expect("a cell for each column");
+        flows.push(row).expect("the row has a cell for each column");
     }
     let columns: Vec<_> = [("instants", CellType::Text), ("flows", CellType::Int)]
         .into_iter()
@@ -205,7 +205,9 @@ fn tables_from(report: &Report, session: usize) -> Vec<Table> {
             Cell::from(total.flows),
         ];
         row.extend(cells(&total.summary));
-        totals.push(row).expect("a cell for each column");
+        totals
+            .push(row)
+            .expect("the row has a cell for each column");
     }
     vec![flows, totals, intervals_from(report, session)]
 }
@@ -266,7 +268,7 @@ fn intervals_from(report: &Report, session: usize) -> Table {
                 mean(one.jitter_mean_ns),
                 Cell::from(one.lost_pkts),
             ];
-            table.push(row).expect("a cell for each column");
+            table.push(row).expect("the row has a cell for each column");
         }
     }
     table

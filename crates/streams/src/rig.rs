@@ -1,4 +1,5 @@
-//! Two ends of a path on this machine: namespaces with a pair of virtual links, or loopback where these may not be made.
+//! Two ends of a path on this machine: namespaces with a pair of virtual links, or loopback where
+//! these may not be made.
 
 use super::achieved::{Achieved, Wanted, rate};
 use super::log_file::session;

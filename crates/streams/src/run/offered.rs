@@ -1,7 +1,9 @@
-//! What a stream offers: its moments as they are predicted, beside those of a sample of the stream itself.
+//! What a stream offers: its moments as they are predicted, beside those of a sample of the stream
+//! itself.
 //!
-//! The sample is the stream's own plan, with its seed, from its start to its end, or to its first two million packets. What
-//! the source does not predict is `none`; a number without a closed form is `numeric`.
+//! The sample is the stream's own plan, with its seed, from its start to its end, or to its first
+//! two million packets. What the source does not predict is `none`; a number without a closed form
+//! is `numeric`.
 
 use trammel_core::time::Time;
 use trammel_stats::stats::Moments;
@@ -19,7 +21,8 @@ const INTERVALS: [(&str, f64); 4] = [
 ];
 /// Whole intervals that a sample has at least where it tells of their dispersion.
 const LEAST_INTERVALS: f64 = 16.0;
-/// The shortest scale of the Hurst parameter's estimate, in mean gaps: below it counts are mostly 0 or 1.
+/// The shortest scale of the Hurst parameter's estimate, in mean gaps: below it counts are mostly 0
+/// or 1.
 const SHORTEST_SCALE_GAPS: f64 = 10.0;
 /// The interval of the busiest part.
 const BUSY_S: f64 = 0.1;
@@ -140,7 +143,8 @@ fn span_s(times: &[Time]) -> f64 {
     }
 }
 
-/// The rate of so few packets that they have no mean gap: as many as there are in the stream's time.
+/// The rate of so few packets that they have no mean gap: as many as there are in the stream's
+/// time.
 fn only_rate(stream: &Stream, times: &[Time]) -> Option<f64> {
     let secs = stream.limits.duration?.as_secs_f64();
     (secs > 0.0).then(|| times.len() as f64 / secs)
@@ -153,7 +157,8 @@ fn busiest(times: &[Time]) -> Option<f64> {
     Some(f64::from(most) / BUSY_S)
 }
 
-/// The mean rate of the source in packets a second, and its mean payload in bytes, where both are predicted.
+/// The mean rate of the source in packets a second, and its mean payload in bytes, where both are
+/// predicted.
 pub fn mean(source: &dyn Source) -> Option<(f64, f64)> {
     let predicted = source.predicted();
     predicted.mean_rate.zip(predicted.mean_bytes)
@@ -167,7 +172,8 @@ mod tests {
 
     fn of(words: &str) -> Vec<Moment> {
         let text = format!(
-            "subject = 'traffic'\nduration = '100 s'\n[path]\nrate = '1 Gbit/s'\n[[stream]]\n{words}"
+            "subject = 'traffic'\nduration = '100 s'\n[path]\nrate = '1 Gbit/s'\n[[stream]]\n\
+             {words}"
         );
         let file = TrafficFile::parse(
             "t",
@@ -209,7 +215,8 @@ mod tests {
         }
         let peak = all.iter().find(|one| one.quantity == "busiest_100ms");
         let peak = peak.and_then(|one| one.sample).expect("it is there");
-        // The most of 1000 counts of mean 100: above 120 and below 150 but for one seed in many thousands.
+        // The most of 1000 counts of mean 100: above 120 and below 150 but for one seed in many
+        // thousands.
         assert!((1200.0..1500.0).contains(&peak), "{peak}");
     }
 
@@ -222,7 +229,8 @@ mod tests {
             .expect("it is there");
         assert_eq!((cv.predicted, cv.form), (None, "none"));
         assert!(cv.sample.is_some());
-        // Gamma gaps have no closed form of their dispersion, and none that is computed beyond 50 gaps.
+        // Gamma gaps have no closed form of their dispersion, and none that is computed beyond 50
+        // gaps.
         let all = of("rate = 1000\ngap = 'gamma:shape=0.5'");
         let form = |name| {
             all.iter()

@@ -1,6 +1,8 @@
-//! One run of the streams by one engine: rows of the streams, counts of the path, and what a sweep keeps of them.
+//! One run of the streams by one engine: rows of the streams, counts of the path, and what a sweep
+//! keeps of them.
 //!
-//! A run is the same tables whether it was made now or by an earlier sweep, and everything that is told comes from them.
+//! A run is the same tables whether it was made now or by an earlier sweep, and everything that is
+//! told comes from them.
 
 use super::account::Account;
 use super::path_counts::PathCounts;
@@ -43,7 +45,8 @@ pub struct Run {
 /// Streams whose distribution of delay is kept, of one run.
 pub(super) const MOST_CURVES: usize = 8;
 
-/// The columns of a distribution: of the packets of `stream`, `share` took no longer than `delay_us`.
+/// The columns of a distribution: of the packets of `stream`, `share` took no longer than
+/// `delay_us`.
 const DELAYS: [(&str, CellType); 3] = [("stream", Text), ("delay_us", Float), ("share", Float)];
 
 /// The columns of a stream's row.
@@ -62,11 +65,12 @@ fn empty() -> Run {
 
 fn push(table: &mut Table, cells: impl IntoIterator<Item = Cell>) {
     let row = cells.into_iter().collect();
-    table.push(row).expect("a cell for each column");
+    table.push(row).expect("the row has a cell for each column");
 }
 
 impl Run {
-    /// The run of `traffic` with the account of an engine, and the counts of its path where it has them.
+    /// The run of `traffic` with the account of an engine, and the counts of its path where it has
+    /// them.
     pub fn new(traffic: &Traffic, account: &Account, path: Option<PathCounts>) -> Run {
         let mut run = empty();
         let pairs = traffic.streams.iter().zip(&account.streams);
@@ -104,7 +108,8 @@ impl Run {
         run
     }
 
-    /// The distribution of a stream's delay: microseconds, and the share of packets that took no longer.
+    /// The distribution of a stream's delay: microseconds, and the share of packets that took no
+    /// longer.
     pub fn delays(&self, stream: &str) -> Vec<(f64, f64)> {
         let rows = self.delays.rows();
         let rows = rows.filter(|row| row.text("stream") == stream);

@@ -1,7 +1,8 @@
 //! Streams over a path in virtual time, accounted by the decoder that real logs go through.
 //!
-//! A datagram is one packet of the simulator, also where it would travel in fragments: it takes their time and is lost
-//! at once. What comes back of a round trip crosses the way back, which nothing else uses, after all have arrived.
+//! A datagram is one packet of the simulator, also where it would travel in fragments: it takes
+//! their time and is lost at once. What comes back of a round trip crosses the way back, which
+//! nothing else uses, after all have arrived.
 
 use super::wire;
 use anyhow::ensure;
@@ -116,7 +117,8 @@ pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Si
     for (place, stream) in traffic.streams.iter().enumerate() {
         if !is_simulated(stream) {
             notes.push(format!(
-                "`{}` is a stream of TCP, which is measured only; `subject = \"transport\"` simulates TCP",
+                "`{}` is a stream of TCP, which is measured only; `subject = \"transport\"` \
+                 simulates TCP",
                 traffic.streams[place].name
             ));
         }
@@ -183,8 +185,9 @@ fn record(place: usize, arrival: &Arrival) -> Record {
     }
 }
 
-/// Runs `network` to `end` and on until all that was sent has arrived or is lost; `take` gets a stream's place and what
-/// has arrived of it. Says how many packets never did either, and how many bytes the link had carried at `end`.
+/// Runs `network` to `end` and on until all that was sent has arrived or is lost; `take` gets a
+/// stream's place and what has arrived of it. Says how many packets never did either, and how many
+/// bytes the link had carried at `end`.
 fn drive(
     network: &mut Network,
     (end, stop): (Time, &dyn Fn() -> bool),
