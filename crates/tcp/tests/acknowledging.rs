@@ -189,7 +189,7 @@ fn blocks(sent: &Sent) -> Vec<(u32, u32)> {
 #[test]
 fn the_newest_block_is_reported_first_and_three_at_most_beside_timestamps() {
     let (_, n, acks) = with_holes(&Stack::linux_6(), &[1, 3, 5, 7, 9]);
-    let last = acks.last().expect("acknowledged");
+    let last = acks.last().expect("a segment was acknowledged");
     assert_eq!(last.segment.ack, n[1]);
     assert_eq!(
         blocks(last),
@@ -210,7 +210,7 @@ fn four_blocks_fit_without_timestamps() {
     let mut stack = Stack::linux_6();
     stack.timestamps = false;
     let (_, n, acks) = with_holes(&stack, &[1, 3, 5, 7]);
-    let last = acks.last().expect("acknowledged");
+    let last = acks.last().expect("a segment was acknowledged");
     assert_eq!(blocks(last).len(), 4);
     assert_eq!(blocks(last)[3], (n[2], n[3]));
 }
@@ -257,7 +257,9 @@ fn sacks_are_compressed_after_the_third() {
         let at_once = acks(&pair, mark).len();
         // A twentieth of the round trip, but no more than a millisecond, and the slack.
         pair.run_ms(2);
-        let last = *acks(&pair, mark).last().expect("acknowledged");
+        let last = *acks(&pair, mark)
+            .last()
+            .expect("a segment was acknowledged");
         assert_eq!(blocks(&last)[0].1, pair.end[CLIENT].tp().snd_nxt);
         count.push((at_once, acks(&pair, mark).len()));
     }
@@ -311,7 +313,9 @@ fn a_duplicate_above_the_gap_is_followed_by_the_block_that_holds_it() {
     pair.write(CLIENT, 8 * 1448);
     let n = numbers(&pair, mark);
     pair.run_ms(12);
-    let last = *acks(&pair, mark).last().expect("acknowledged");
+    let last = *acks(&pair, mark)
+        .last()
+        .expect("a segment was acknowledged");
     assert_eq!(
         blocks(&last),
         [(n[2], n[3]), (n[1], n[4]), (n[5], n[7] + 1448)]

@@ -42,7 +42,7 @@ fn stack() -> impl Strategy<Value = Stack> {
     let methods = (0..3_usize, 0..3_usize, 0..3_usize, any::<bool>());
     let buffers = prop::sample::select(vec![2_000_u64, 20_000, 200_000, 64 << 20]);
     (preset, options, methods, buffers).prop_map(|(preset, (flags, mss), methods, buffer)| {
-        let mut stack = Stack::preset(preset).expect("listed");
+        let mut stack = Stack::preset(preset).expect("the preset is built in");
         // One preset in two stays as it is.
         if methods.3 {
             [

@@ -172,7 +172,7 @@ mod tests {
                 random_timestamps: false,
                 ..stack.clone()
             };
-            let reno = cc::find("reno").expect("built in");
+            let reno = cc::find("reno").expect("the variant is built in");
             let control = (reno.build)(&Params::defaults(&reno.about));
             let mut connection = Connection::client(&stack, control, Rng::new(1, "client"));
             connection.connect(Time::ZERO);

@@ -188,8 +188,9 @@ impl Connection {
             Pending::Persist => {
                 if self.board.is_empty() && self.queued() > 0 {
                     //= rfc9293 §3.8.6.1
-                    //# As long as the receiving TCP peer continues to send acknowledgments in response to
-                    //# the probe segments, the sending TCP peer MUST allow the connection to stay open
+                    //# As long as the receiving TCP peer continues to send acknowledgments in
+                    //# response to the probe segments, the sending TCP peer MUST allow the
+                    //# connection to stay open
                     if self.timers.unanswered_probes >= MAX_RETRANSMITS {
                         self.fail(Failure::TimedOut);
                         return;

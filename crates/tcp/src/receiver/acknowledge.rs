@@ -4,12 +4,14 @@
 //! leaves
 //!
 //! 1. when more than a full segment is unacknowledged and the window need not shrink,
-//! 2. while quick ACKs are left: at the start, after a duplicate, and whenever the window's cap grew,
+//! 2. while quick ACKs are left: at the start, after a duplicate, and whenever the window's cap
+//!    grew,
 //! 3. when the last gap has been filled,
-//! 4. for the first three segments above a gap; then compressed to one per twentieth of the shortest round trip
-//!    known, at most a millisecond (and 0.1 ms of slack), or per 44 segments, or until the timer of 5. fires, which
-//!    an ACK that leaves earlier does not stop,
-//! 5. otherwise by a timer that adapts to the arrivals, from 40 ms to a round trip, and 200 ms at most,
+//! 4. for the first three segments above a gap; then compressed to one per twentieth of the
+//!    shortest round trip known, at most a millisecond (and 0.1 ms of slack), or per 44 segments,
+//!    or until the timer of 5. fires, which an ACK that leaves earlier does not stop,
+//! 5. otherwise by a timer that adapts to the arrivals, from 40 ms to a round trip, and 200 ms at
+//!    most,
 //! 6. when the application has read, if more than a segment waits or the window doubled.
 
 use super::Receiver;

@@ -78,7 +78,7 @@ pub struct Pair {
 
 /// The variant called `name`, with its defaults.
 pub fn variant(name: &str) -> Box<dyn CongestionControl> {
-    let entry = cc::find(name).expect("a known variant");
+    let entry = cc::find(name).expect("the variant is built in");
     let params = Params::resolve(&entry.about, &[]).expect("defaults are valid");
     (entry.build)(&params)
 }
