@@ -1,16 +1,19 @@
-//! The journal of a run: every trial as it ends, in a file, so that an interrupted run goes on where it stopped.
+//! The journal of a run: every trial as it ends, in a file, so that an interrupted run goes on
+//! where it stopped.
 //!
-//! Tests are functions of what their trials say, so a run that is begun again asks for the same trials in the same order.
-//! Those that the journal has are answered from it; the first that it lacks is made. A trial that is another one than that which is asked
-//! for ends the likeness: from there on all trials are made. The journal stands beside the run folder, hidden, and goes when the run
-//! is whole.
+//! Tests are functions of what their trials say, so a run that is begun again asks for the same
+//! trials in the same order. Those that the journal has are answered from it; the first that it
+//! lacks is made. A trial that is another one than that which is asked for ends the likeness: from
+//! there on all trials are made. The journal stands beside the run folder, hidden, and goes when
+//! the run is whole.
 //!
 //! ```text
 //! {"build":…,"inputs":…,"settings":…}                               the first line: whose journal it is
 //! {"sum":…,"line":{"device":…,"traffic":…,"plan":…,"observed":…}}   one line for each trial
 //! ```
-//! The journal of another build, of other files ([`trammel_workbench::inputs`]) or settings is not this run's. Each line has the checksum of all
-//! up to it: what was changed since it was written ends the likeness too.
+//! The journal of another build, of other files ([`trammel_workbench::inputs`]) or settings is not
+//! this run's. Each line has the checksum of all up to it: what was changed since it was written
+//! ends the likeness too.
 
 use super::beds::self_test::SelfTest;
 use serde::{Deserialize, Serialize};
@@ -95,7 +98,8 @@ struct Observed {
     variation: Option<(Kept, Kept)>,
     tagged: Vec<u64>,
     came_after: Option<u64>,
-    /// Frames that the tester sent too close together, by how much the latest was late, the most at once, how long it sent.
+    /// Frames that the tester sent too close together, by how much the latest was late, the most at
+    /// once, how long it sent.
     tester: (u64, Option<u64>, Option<u64>, Option<u64>),
 }
 
@@ -112,8 +116,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// The journal of a run into the folder `out`. That of an interrupted run is read where its `identity` and `settings` are the same
-    /// and begun anew elsewhere.
+    /// The journal of a run into the folder `out`. That of an interrupted run is read where its
+    /// `identity` and `settings` are the same and begun anew elsewhere.
     pub(super) fn open(
         out: &Path,
         identity: &Identity,
@@ -215,7 +219,8 @@ fn path(out: &Path) -> io::Result<PathBuf> {
     Ok(out.with_file_name(format!(".{}.trials.jsonl", name.to_string_lossy())))
 }
 
-/// What the tester measured of itself before an interrupted run of this `identity` into the folder `out`, if there was one.
+/// What the tester measured of itself before an interrupted run of this `identity` into the folder
+/// `out`, if there was one.
 pub fn tester(out: &Path, identity: &Identity) -> Option<SelfTest> {
     let path = path(out).ok().filter(|path| own_file::is_own(path))?;
     let mut first = String::new();
@@ -235,8 +240,8 @@ fn write(file: &mut File, line: &impl Serialize) -> io::Result<u64> {
     Ok(text.len() as u64)
 }
 
-/// Where the first line ends of a journal that has this head, and its whole trials, each with where its line ends. What is not taken is
-/// said.
+/// Where the first line ends of a journal that has this head, and its whole trials, each with where
+/// its line ends. What is not taken is said.
 fn read(path: &Path, head: &Head) -> Option<(u64, VecDeque<(Sealed, u64)>)> {
     if !own_file::is_own(path) {
         return None;
@@ -526,7 +531,8 @@ mod tests {
             ..identity("i")
         };
         assert_eq!(kept(&rebuilt), 0);
-        // The second of three trials says that more was forwarded; a line that is left out or put elsewhere.
+        // The second of three trials says that more was forwarded; a line that is left out or put
+        // elsewhere.
         let edits: [fn(&mut Vec<String>); 3] = [
             |lines| lines[2] = lines[2].replace("\"forwarded\":7", "\"forwarded\":10"),
             |lines| drop(lines.remove(2)),

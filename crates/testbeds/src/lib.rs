@@ -3,7 +3,8 @@
 //! ```text
 //! options ─> testbeds (beds/) × tests (trammel_bench::procedures) ─> tables ─> text, JSON, run folder with its report
 //! ```
-//! A testbed is wrapped so that each trial is shown as it ends and none begins after an interruption (`watched`).
+//! A testbed is wrapped so that each trial is shown as it ends and none begins after an
+//! interruption (`watched`).
 #![forbid(unsafe_code)]
 
 pub mod beds;
@@ -147,7 +148,8 @@ pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
     say(&format!("about {trials} trials, {}", spoken(length)));
     if job.is_quick {
         say(
-            "quick: trials are shorter and fewer than the RFCs require; the results do not comply with them",
+            "quick: trials are shorter and fewer than the RFCs require; the results do not comply \
+             with them",
         );
     }
     let mut journal = match &job.out {
@@ -235,7 +237,8 @@ fn write(
     Ok(())
 }
 
-/// Adds to the tables of tests what they say together: `summary`, and `verdicts` where something is expected.
+/// Adds to the tables of tests what they say together: `summary`, and `verdicts` where something is
+/// expected.
 fn judge(job: &Job, outcome: &mut Outcome) {
     let tests = job.tests.iter().map(|(entry, _)| *entry);
     let summary = summary::summary(tests, &outcome.tables);

@@ -23,7 +23,8 @@ pub(super) fn all(tables: &[Table]) -> String {
         .filter(|table| !UNSHOWN.contains(&table.name()))
     {
         let (same, rest) = parted(&rounded(table));
-        writeln!(text, "{}{same}\n{}", table.name(), turned(&rest)).expect("a string grows");
+        writeln!(text, "{}{same}\n{}", table.name(), turned(&rest))
+            .expect("a string takes any text");
     }
     text
 }
@@ -37,7 +38,9 @@ fn rounded(table: &Table) -> Table {
     };
     for row in table.rows() {
         let cells = row.cells().iter().map(cell).collect();
-        rounded.push(cells).expect("the columns are the table's");
+        rounded
+            .push(cells)
+            .expect("the row has a cell for each column");
     }
     rounded
 }
@@ -57,16 +60,18 @@ pub(super) fn parted(table: &Table) -> (String, Table) {
             name if is_same && NAMES.contains(&name) => {
                 let what = first.map(ToString::to_string).unwrap_or_default();
                 match name {
-                    "data_stream" => write!(same, ", {what} stream").expect("a string grows"),
-                    "frame" => write!(same, ", {what} bytes").expect("a string grows"),
-                    "device" => write!(same, ": {what}").expect("a string grows"),
-                    _ => write!(same, ", {what}").expect("a string grows"),
+                    "data_stream" => {
+                        write!(same, ", {what} stream").expect("a string takes any text");
+                    }
+                    "frame" => write!(same, ", {what} bytes").expect("a string takes any text"),
+                    "device" => write!(same, ": {what}").expect("a string takes any text"),
+                    _ => write!(same, ", {what}").expect("a string takes any text"),
                 }
             }
             name => rest.push(name),
         }
     }
-    let rest = table.select(&rest).expect("the columns are the table's");
+    let rest = table.select(&rest).expect("the table has these columns");
     (same, rest)
 }
 

@@ -1,4 +1,5 @@
-//! A Click configuration that is a device under test here without its ports: what it is offered, in the workbench's words.
+//! A Click configuration that is a device under test here without its ports: what it is offered, in
+//! the workbench's words.
 
 use super::nodes;
 use std::sync::Arc;
@@ -55,8 +56,8 @@ impl Configuration {
         f64::from(self.sources(traffic)) * one
     }
 
-    /// How much later than it is due a frame may come because those before it in a mix are on the link: a turn of its sizes at
-    /// most, of loads that the line carries.
+    /// How much later than it is due a frame may come because those before it in a mix are on the
+    /// link: a turn of its sizes at most, of loads that the line carries.
     pub fn late(&self, traffic: &Traffic) -> Span {
         match traffic.sizes.only() {
             Some(_) => Span::ZERO,
@@ -96,7 +97,8 @@ impl Configuration {
         let least = frames::least(&sample);
         if (traffic.sizes.least() as usize) < least {
             return unable(format!(
-                "is offered frames of UDP over IPv{version}, which have {least} bytes at least, FCS included; give `--frame-sizes` without {}",
+                "is offered frames of UDP over IPv{version}, which have {least} bytes at least, \
+                 FCS included; give `--frame-sizes` without {}",
                 traffic.sizes.least()
             ));
         }
@@ -145,7 +147,8 @@ impl Configuration {
         Ok(Offered { bench, frames })
     }
 
-    /// Refuses to call it forwarding that nothing comes out though nothing was lost for want of room.
+    /// Refuses to call it forwarding that nothing comes out though nothing was lost for want of
+    /// room.
     pub(crate) fn ends_all(&self, traffic: &Traffic, lost: u64) -> Result<(), Unable> {
         if self.bench.outlets().is_empty() || lost > 0 {
             return Ok(());

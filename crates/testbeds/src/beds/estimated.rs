@@ -1,7 +1,8 @@
-//! A Click configuration by its estimate: what it costs on a machine decides what it forwards, and nothing is run.
+//! A Click configuration by its estimate: what it costs on a machine decides what it forwards, and
+//! nothing is run.
 //!
-//! It forwards what comes up to its rate and loses the rest, as a device does that has no buffers. It has no latency, since
-//! an estimate knows none.
+//! It forwards what comes up to its rate and loses the rest, as a device does that has no buffers.
+//! It has no latency, since an estimate knows none.
 
 use super::configuration::{Configuration, failure, test_share, without_reset};
 use std::collections::BTreeMap;
@@ -32,7 +33,8 @@ impl Estimated {
         }
     }
 
-    /// Test frames a second that it forwards. Of a mix of sizes each takes of whatever limits as much as the model has it take.
+    /// Test frames a second that it forwards. Of a mix of sizes each takes of whatever limits as
+    /// much as the model has it take.
     fn rate(&mut self, traffic: &Traffic) -> Result<f64, Failure> {
         if let Some((_, rate)) = self.known.as_ref().filter(|(known, _)| known == traffic) {
             return Ok(*rate);
@@ -149,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_mix_takes_what_its_frames_take_in_the_mean() {
-        let text = "FromDevice(a) -> Strip(14) -> CheckIPHeader -> SetUDPChecksum -> Unstrip(14) -> Queue -> ToDevice(b);";
+        let text = "FromDevice(a) -> Strip(14) -> CheckIPHeader -> SetUDPChecksum -> Unstrip(14) \
+                    -> Queue -> ToDevice(b);";
         let bench = Bench::new(text, "x.click", &[], &[samples::plain()]).unwrap();
         let machine = machines::find("xeon-e5-2690v2").unwrap();
         let rate = |sizes: &str, bits_per_s: f64| {

@@ -1,4 +1,5 @@
-//! The NetFPGA reference router as a device under test, by its model: nothing of it is here (docs/netfpga.md).
+//! The NetFPGA reference router as a device under test, by its model: nothing of it is here
+//! (docs/netfpga.md).
 //!
 //! ```text
 //! --model reference-1g                                  a design of the crate `netfpga`
@@ -6,8 +7,8 @@
 //! --model reference-1g:path=software                    every frame goes by the software, as through the paper's `nf2c0`
 //! --model reference-1g:ideal_memory=1,tx_cycles=20      any number of the design
 //! ```
-//! Virtual time: a trial of a minute takes no minute, and the same trial always gives the same. A repetition is therefore the
-//! same number again, which is kept and not computed anew.
+//! Virtual time: a trial of a minute takes no minute, and the same trial always gives the same. A
+//! repetition is therefore the same number again, which is kept and not computed anew.
 
 use crate::transfer::simulated::{self, ACK_BYTES, Between, SEGMENT_BYTES};
 use anyhow::{Context, bail};
@@ -59,7 +60,8 @@ pub struct NetFpga {
 }
 
 impl NetFpga {
-    /// The design that `text` names, with what it changes of it: `NAME` or `NAME:KEY=VALUE,KEY=VALUE`.
+    /// The design that `text` names, with what it changes of it: `NAME` or
+    /// `NAME:KEY=VALUE,KEY=VALUE`.
     pub fn parse(text: &str) -> anyhow::Result<NetFpga> {
         let (name, changes) = text.split_once(':').unwrap_or((text, ""));
         let mut params = preset(name)?;
@@ -105,7 +107,8 @@ impl NetFpga {
             Directions::OneWay => Ok((0..self.loaded).map(next).collect()),
             Directions::Both if self.loaded == 1 => Ok(vec![(0, 1), (1, 0)]),
             Directions::Both => Err(Unable(
-                "with more than one port loaded, the model sends in one direction: leave `--both-ways` out"
+                "with more than one port loaded, the model sends in one direction: leave \
+                 `--both-ways` out"
                     .to_owned(),
             )),
         }
@@ -129,7 +132,8 @@ impl NetFpga {
         Err(Unable(refused.to_owned()))
     }
 
-    /// The streams of `load` on one way from `start` on: one for each size, in the shares of the mix.
+    /// The streams of `load` on one way from `start` on: one for each size, in the shares of the
+    /// mix.
     fn streams(
         &self,
         way: (usize, usize),
@@ -146,7 +150,8 @@ impl NetFpga {
             let share = bytes.iter().filter(|other| **other == size).count() as f64;
             let fps = fps * share / bytes.len() as f64;
             let stream = Stream::at_rate(way, u64::from(size), fps, duration);
-            // The load's own number: one frame less for a gap that was rounded would be a frame too few.
+            // The load's own number: one frame less for a gap that was rounded would be a frame too
+            // few.
             let frames = (fps * duration.as_secs_f64()).round() as u64;
             let least = Span::from_ps(self.params().line_ps(u64::from(size)));
             let exceptions = match self.path {
@@ -218,7 +223,8 @@ impl NetFpga {
         }
     }
 
-    /// As [`observe`](Self::observe) with a restart at `at`: what is in the card is lost, and what comes until it is over.
+    /// As [`observe`](Self::observe) with a restart at `at`: what is in the card is lost, and what
+    /// comes until it is over.
     fn restarted(
         &self,
         plan: &Plan,
@@ -401,7 +407,8 @@ impl Testbed for NetFpga {
     fn carries_files(&self, carrier: &Carrier) -> Result<(), Unable> {
         if self.path == Path::Software || self.loaded > 1 {
             return Err(Unable(
-                "a file goes through the model from one port to the next: leave `path` and `loaded` out"
+                "a file goes through the model from one port to the next: leave `path` and \
+                 `loaded` out"
                     .to_owned(),
             ));
         }

@@ -7,7 +7,8 @@ use trammel_traffic::addresses::Side;
 use trammel_traffic::tester::port::Port;
 use trammel_traffic::tester::traffic::{Bursts, Stream, Traffic as Frames};
 
-/// The frames from one side, on a line of `line_bps` bits a second; the error is why they cannot be sent.
+/// The frames from one side, on a line of `line_bps` bits a second; the error is why they cannot be
+/// sent.
 pub(super) fn frames_from(
     from: Side,
     traffic: &Traffic,

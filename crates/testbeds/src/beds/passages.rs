@@ -1,8 +1,10 @@
-//! What is seen of frames of which is known when each came and left: latencies, how they vary, what is missing.
+//! What is seen of frames of which is known when each came and left: latencies, how they vary, what
+//! is missing.
 //!
-//! Those who take notes say of every test frame when it came, lost or not, and of those that came out when they left. So a frame
-//! is known by its instant, whatever the distances between frames: two frames were sent one after the other where none came
-//! between them, and one that came before another that left, and did not leave, is missing.
+//! Those who take notes say of every test frame when it came, lost or not, and of those that came
+//! out when they left. So a frame is known by its instant, whatever the distances between frames:
+//! two frames were sent one after the other where none came between them, and one that came before
+//! another that left, and did not leave, is missing.
 
 use std::collections::{BTreeMap, VecDeque};
 use trammel_bench::testbed::{Faults, Observation, Plan, Tags, Variation};
@@ -37,7 +39,8 @@ struct OfFlow {
     tagged: usize,
     /// When frames came that have not left, nor any that came later.
     awaited: VecDeque<Time>,
-    /// Of the frames that left, the one that came last; and whether none is missing that came after it.
+    /// Of the frames that left, the one that came last; and whether none is missing that came after
+    /// it.
     last: Option<Frame>,
     is_whole: bool,
 }
@@ -56,7 +59,8 @@ struct Part {
 /// What was seen of the frames of a trial so far.
 #[derive(Debug)]
 pub(super) struct Seen {
-    /// Only frames of this flow count, and only out of this port if there is one; all where there is none.
+    /// Only frames of this flow count, and only out of this port if there is one; all where there
+    /// is none.
     only: Option<(u16, Option<usize>)>,
     /// When the plan began, by the clock of those who take notes, and how long it lasts.
     began: Time,
@@ -69,7 +73,8 @@ pub(super) struct Seen {
     last_missing: Option<Time>,
     /// Of each port and flow, when the latest frame came that has left.
     latest: BTreeMap<(usize, u16), Time>,
-    /// How much later frames come than the clock of those who take notes says: the length of what was left out.
+    /// How much later frames come than the clock of those who take notes says: the length of what
+    /// was left out.
     later: Span,
     came_after: u64,
     offered: u64,
@@ -85,7 +90,8 @@ fn variation() -> Variation {
 }
 
 impl Seen {
-    /// Of a plan that so many flows share; frames of flows with other numbers are none of the test's.
+    /// Of a plan that so many flows share; frames of flows with other numbers are none of the
+    /// test's.
     pub(super) fn of(plan: &Plan, flows: usize) -> Seen {
         let tags = instants(plan.tags, Time::ZERO + plan.duration(), flows);
         let flows = tags.into_iter().map(|tags| OfFlow {
@@ -143,8 +149,8 @@ impl Seen {
         (place < self.flows.len()).then_some(place)
     }
 
-    /// Takes note of what came since the last call, in the order of coming, and of what left, by port and in the order of
-    /// leaving.
+    /// Takes note of what came since the last call, in the order of coming, and of what left, by
+    /// port and in the order of leaving.
     pub(super) fn take(&mut self, comings: &[Coming], ports: &[Vec<Passage>]) {
         for coming in comings {
             let Some(place) = self.place(coming.flow) else {
@@ -179,7 +185,8 @@ impl Seen {
                     latency: passage.latency(),
                 };
                 //= rfc4737 §3.3
-                //# The value of Type-P-Reordered is defined as TRUE if s < NextExp (the packet is reordered).
+                //# The value of Type-P-Reordered is defined as TRUE if s < NextExp (the packet is
+                //# reordered).
                 let latest = self.latest.entry((port, passage.flow)).or_default();
                 part.reordered += u64::from(frame.came < *latest);
                 *latest = frame.came.max(*latest);
@@ -235,7 +242,8 @@ impl Seen {
     }
 
     fn count(&mut self, part: &Part, times: u64) {
-        // A bucket counts to four thousand million; of more, shares stay right where all counts are cut alike.
+        // A bucket counts to four thousand million; of more, shares stay right where all counts are
+        // cut alike.
         let room = u64::from(u32::MAX) / 2 / part.latency.count().max(1);
         let kept = times.min(room);
         self.latency.merge_n(&part.latency, kept);
@@ -245,8 +253,8 @@ impl Seen {
         self.forwarded += times * part.latency.count();
     }
 
-    /// What left since the call before the last one came so many times more, each `span` later than the time before. So many
-    /// test frames of each flow come in that time.
+    /// What left since the call before the last one came so many times more, each `span` later than
+    /// the time before. So many test frames of each flow come in that time.
     pub(super) fn repeat(&mut self, times: u64, span: Span, frames: &[u64]) {
         let Some(part) = self.part.take() else {
             return;
@@ -257,7 +265,8 @@ impl Seen {
             None => frames.iter().sum(),
         };
         self.offered += times * came;
-        // A batch more or less may have left than came; of many such times no more leaves than comes.
+        // A batch more or less may have left than came; of many such times no more leaves than
+        // comes.
         let left = part.latency.count();
         let batches = (CAPACITY * frames.len()) as u64;
         if left.abs_diff(came) <= batches {
@@ -313,7 +322,8 @@ impl Seen {
         self.forwarded
     }
 
-    /// When the last frame came that is missing and was lost, supposed that all are lost that are missing.
+    /// When the last frame came that is missing and was lost, supposed that all are lost that are
+    /// missing.
     pub(super) fn last_missing(&self) -> Option<Time> {
         let awaited = self.flows.iter().filter_map(|of| of.awaited.back());
         self.last_missing.max(awaited.max().copied())
@@ -424,7 +434,8 @@ mod tests {
         let passages = passages.map(|(came, took)| passage(came, took));
         let (missing, seen) = of(&plan(10, None), &passages);
         let variation = seen.variation.unwrap();
-        // 3 to 5, 9 to 9, 1 to 1, 1 to 1; 5 to 4, 9 to 1. Not 4 to 9, between which two are missing.
+        // 3 to 5, 9 to 9, 1 to 1, 1 to 1; 5 to 4, 9 to 1. Not 4 to 9, between which two are
+        // missing.
         assert_eq!((variation.more.count(), variation.less.count()), (4, 2));
         assert_eq!(variation.more.max(), Some(US(2).as_ps()));
         assert_eq!(variation.less.max(), Some(US(8).as_ps()));
@@ -452,7 +463,8 @@ mod tests {
 
     #[test]
     fn distances_between_frames_do_not_matter() {
-        // The second waits for its turn on the link behind a long one, and the fourth comes with the third.
+        // The second waits for its turn on the link behind a long one, and the fourth comes with
+        // the third.
         let mut seen = Seen::of(&plan(9, None), 1);
         let all = comings([1, 5, 6, 6, 9].into_iter());
         let passages = [(1, 2), (5, 3), (6, 1), (9, 1)].map(|(came, took)| passage(came, took));
@@ -490,7 +502,8 @@ mod tests {
             from: US(4),
             frames: 4,
         };
-        // Every third frame takes longer. All of twelve frames, and the first six with the second three once more.
+        // Every third frame takes longer. All of twelve frames, and the first six with the second
+        // three once more.
         let frame = |at| passage(at, if at % 3 == 0 { 5 } else { 1 });
         let plan = plan(12, Some(tags));
         let all: Vec<Passage> = (1..=12).map(frame).collect();

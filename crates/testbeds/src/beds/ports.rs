@@ -3,9 +3,10 @@
 //! ```text
 //! traffic, plan ─> the tester's own plan ─> ports ─ device ─ ports ─> what was seen ─> observation
 //! ```
-//! Before the first trial of a kind of traffic, and after a reset, the device is asked for its addresses and frames are sent
-//! until some come through: tables are filled, and a device that forwards nothing is named before anything is measured.
-//! Counters are read after the last frame and a time for residual ones.
+//! Before the first trial of a kind of traffic, and after a reset, the device is asked for its
+//! addresses and frames are sent until some come through: tables are filled, and a device that
+//! forwards nothing is named before anything is measured. Counters are read after the last frame
+//! and a time for residual ones.
 
 use super::configuration::test_share;
 use super::offered_frames::frames_from;
@@ -43,13 +44,16 @@ const PRIMING_FPS: f64 = 2000.0;
 const PRIMING_FRAMES: u32 = 10;
 /// How long is waited for them at first; twice as long each time that none comes.
 const PRIMING_RESIDUAL: Span = Span::from_ms(50);
-/// For so long the first frames are waited for where nothing else is said: WAN emulators have a second and more.
+/// For so long the first frames are waited for where nothing else is said: WAN emulators have a
+/// second and more.
 pub const LONGEST_DELAY: Span = Span::from_secs(2);
-/// By what share of its duration a trial may be stretched before sending is given up; it is not valid long before.
+/// By what share of its duration a trial may be stretched before sending is given up; it is not
+/// valid long before.
 const STRETCH: f64 = 0.02;
 /// And by how much at least.
 const LEAST_STRETCH: Span = Span::from_ms(50);
-/// By so much the last frame may be late: that is a matter of when its thread has its turn, and not of the load.
+/// By so much the last frame may be late: that is a matter of when its thread has its turn, and not
+/// of the load.
 const TURN: Span = Span::from_ms(2);
 
 /// What the bench can do with the device besides offering frames to it.
@@ -72,7 +76,8 @@ pub trait Device: Debug + Send {
         Ok(())
     }
 
-    /// Whether hosts can take the tester's place and transfer files by `carrier`; the error is why not.
+    /// Whether hosts can take the tester's place and transfer files by `carrier`; the error is why
+    /// not.
     fn carries_files(&self, _carrier: &Carrier) -> Result<(), Unable> {
         Err(Unable(
             "hosts can replace the tester only at devices of `--dut`, not at `--ports`".to_owned(),
@@ -216,7 +221,8 @@ impl Ports {
         let stretch = Span::from_secs_f64(duration.as_secs_f64() * STRETCH).max(LEAST_STRETCH);
         Ok(Run {
             directions,
-            // What is on its way when the last frame leaves takes a delay; what waits behind others, more.
+            // What is on its way when the last frame leaves takes a delay; what waits behind
+            // others, more.
             residual: self.setting.waits.residual.saturating_add(self.delay * 2),
             threads: self.setting.threads,
             stretch: Some(stretch),
@@ -240,7 +246,8 @@ impl Ports {
 
     /// Has the device learn where the ports are and fill its tables.
     //= rfc2544 §23
-    //# b) Send the "learning frames" to the "output" port and wait 2 seconds to be sure that the learning has settled.
+    //# b) Send the "learning frames" to the "output" port and wait 2 seconds to be sure that the
+    //# learning has settled.
     // Differs from RFC 2544: that frames come through is looked for and not waited for.
     fn prime(&mut self, traffic: &Traffic) -> Result<(), Failure> {
         if self.primed.as_ref() == Some(traffic) {
@@ -273,7 +280,8 @@ impl Ports {
                     self.delay = took.max().map_or(Span::ZERO, Span::from_ps);
                     break;
                 }
-                // A device that delays frames longer lets them out in the next run, to which they are strays.
+                // A device that delays frames longer lets them out in the next run, to which they
+                // are strays.
                 if run.residual >= longest && monotonic_ns() > until {
                     return Err(self.nothing_comes(longest).into());
                 }
@@ -288,7 +296,8 @@ impl Ports {
     fn nothing_comes(&self, longest: Span) -> String {
         let [from, to] = self.setting.ports.each_ref().map(|port| &port.interface);
         format!(
-            "no frame sent to {} by `{from}` arrives at `{to}` within {} s; is it connected and does it forward between {} and {}? If it delays frames longer, give `--longest-delay`",
+            "no frame sent to {} by `{from}` arrives at `{to}` within {} s; is it connected and \
+             does it forward between {} and {}? If it delays frames longer, give `--longest-delay`",
             self.device.name(),
             longest.as_secs_f64(),
             self.setting.ports[0].address,
@@ -354,7 +363,8 @@ fn observed(seen: &[&DirectionSeen], planned: Span, is_live: bool) -> Observatio
     let outcome = Outcome {
         offered: sum(judged),
         forwarded: sum(DirectionSeen::received),
-        // A first frame that left late makes the others no faster: the rate is over the time that the plan has for them.
+        // A first frame that left late makes the others no faster: the rate is over the time that
+        // the plan has for them.
         effective: if is_in_time { planned } else { longest },
         bunched: sum(|one| one.unevenness.bunched),
         latency,
@@ -387,8 +397,8 @@ fn observed(seen: &[&DirectionSeen], planned: Span, is_live: bool) -> Observatio
     }
 }
 
-/// Frames that were sent and of which it is known what became of them: those that the tester's own port lost are none of the
-/// device's, and where they are many the trial is not valid.
+/// Frames that were sent and of which it is known what became of them: those that the tester's own
+/// port lost are none of the device's, and where they are many the trial is not valid.
 fn judged(seen: &DirectionSeen) -> u64 {
     seen.sent() - seen.receive_drops.min(seen.lost())
 }
@@ -447,7 +457,8 @@ impl Testbed for Ports {
     fn offer(&mut self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
         self.device.check()?;
         self.rest();
-        // Before the run is planned: how long it waits for residual frames is a matter of what the first ones took.
+        // Before the run is planned: how long it waits for residual frames is a matter of what the
+        // first ones took.
         self.prime(traffic)?;
         let run = Run {
             tags: plan.tags.map(|tags| Tags {
@@ -465,7 +476,8 @@ impl Testbed for Ports {
         let directions: Vec<&DirectionSeen> = seen.directions.iter().flatten().collect();
         if let Some(first) = directions.first().filter(|one| one.untimed > 0) {
             return Err(format!(
-                "of {} received tagged frames, the interfaces timestamped only {} at both ends; use `--timed-by tester`",
+                "of {} received tagged frames, the interfaces timestamped only {} at both ends; \
+                 use `--timed-by tester`",
                 first.tagged.len() + first.untimed,
                 first.tagged.len()
             )

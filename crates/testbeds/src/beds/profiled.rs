@@ -1,10 +1,12 @@
-//! A router on a PC that is not here, by the profile of its port, driver and graph (`crates/cost/devices`).
+//! A router on a PC that is not here, by the profile of its port, driver and graph
+//! (`crates/cost/devices`).
 //!
 //! ```text
 //! FromDevice(in) -> Counter -> Queue(1000) -> ToDevice(out)
 //! ```
-//! The graph is one element that costs what the profile says of the whole of it, `graph_packet`; the queue is Click's own default.
-//! Virtual time: every ring, interrupt and frame is simulated one by one, so a trial of a minute takes minutes.
+//! The graph is one element that costs what the profile says of the whole of it, `graph_packet`;
+//! the queue is Click's own default. Virtual time: every ring, interrupt and frame is simulated one
+//! by one, so a trial of a minute takes minutes.
 
 use crate::transfer::simulated::{self, Between};
 use std::sync::Arc;
@@ -34,7 +36,8 @@ const PORTS: [&str; 2] = ["in", "out"];
 /// Frames of a plan, at most, of which it is noted when each came out: bursts.
 const MOST_NOTED: f64 = 1e5;
 
-/// The name of its one reset: the module is taken out of the kernel and put in again (paper 000, §5.5).
+/// The name of its one reset: the module is taken out of the kernel and put in again (paper 000,
+/// §5.5).
 const RESTART: &str = "software-process: the router is loaded again";
 
 /// A router by a profile.
@@ -104,7 +107,8 @@ impl Profiled {
         })
     }
 
-    /// The router with the same graph the other way too, and the ways of a file's segments and ACKs through it.
+    /// The router with the same graph the other way too, and the ways of a file's segments and ACKs
+    /// through it.
     fn both_ways(&self) -> Result<Between, Failure> {
         let mut router = self.router(&trammel_bench::transfer::frames())?;
         let [from, to] = PORTS;
@@ -125,7 +129,8 @@ impl Profiled {
         }
     }
 
-    /// The loads before `at` and those after the restart are offered to a router at rest each; what comes between is lost.
+    /// The loads before `at` and those after the restart are offered to a router at rest each; what
+    /// comes between is lost.
     fn restarted(
         &self,
         router: &mut SimulatedRouter,
@@ -155,7 +160,8 @@ impl Profiled {
     }
 }
 
-/// What is left of `loads` between two instants, counted from the beginning of the first; nothing where that is nothing.
+/// What is left of `loads` between two instants, counted from the beginning of the first; nothing
+/// where that is nothing.
 fn parts(loads: &[Load], from: Time, to: Time) -> Vec<Load> {
     let mut start = Time::ZERO;
     let mut all = Vec::new();

@@ -1,7 +1,9 @@
-//! A Click configuration run on this machine, between rings in memory: the core that is measured makes its own load.
+//! A Click configuration run on this machine, between rings in memory: the core that is measured
+//! makes its own load.
 //!
-//! A trial is offered in windows, one after the other, since every frame of a window is kept in memory. A window begins with
-//! the configuration at rest, so what queues hide of an overload they hide in each.
+//! A trial is offered in windows, one after the other, since every frame of a window is kept in
+//! memory. A window begins with the configuration at rest, so what queues hide of an overload they
+//! hide in each.
 
 use super::configuration::{Configuration, augmented, failure, pattern, without_reset};
 use super::passages::Seen;
@@ -16,7 +18,8 @@ use trammel_workbench::paced::{Bed, UnderLoad};
 const RING: usize = 1024;
 /// Frames of a window, at most.
 const WINDOW: f64 = 1e6;
-/// What a frame takes besides its passage, s: its place in the plan, and the notes that are read afterwards.
+/// What a frame takes besides its passage, s: its place in the plan, and the notes that are read
+/// afterwards.
 const BESIDE_S: f64 = 50e-9;
 
 /// A configuration between rings.

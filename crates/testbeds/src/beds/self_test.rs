@@ -1,7 +1,9 @@
-//! What the tester itself can do: measured against a wire before any device, and told in every report.
+//! What the tester itself can do: measured against a wire before any device, and told in every
+//! report.
 //!
-//! A result from nine tenths of this ceiling on is marked: it may be the tester's and not the device's. The wire is a pair of
-//! virtual interfaces of this machine, by the same way and with the same traffic.
+//! A result from nine tenths of this ceiling on is marked: it may be the tester's and not the
+//! device's. The wire is a pair of virtual interfaces of this machine, by the same way and with the
+//! same traffic.
 
 use super::offered_frames::frames_from;
 use crate::devices::dut::Dut;
@@ -45,8 +47,8 @@ const COLUMNS: &[(&str, CellType)] = &[
     ("clock_reading_ns", CellType::Int),
 ];
 
-/// What the tester can do of each kind of traffic. A run that goes on takes what was measured before its interruption, so
-/// that its searches begin where they did.
+/// What the tester can do of each kind of traffic. A run that goes on takes what was measured
+/// before its interruption, so that its searches begin where they did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SelfTest {
     by: String,
@@ -94,8 +96,8 @@ impl Row {
 }
 
 impl SelfTest {
-    /// Measures it, in trials of `duration`, by the first direction of each traffic; none where `stop` was set. `done` is called after each of
-    /// [`trials`].
+    /// Measures it, in trials of `duration`, by the first direction of each traffic; none where
+    /// `stop` was set. `done` is called after each of [`trials`].
     pub fn measure(
         way: Way,
         traffics: &[Traffic],
@@ -141,7 +143,8 @@ impl SelfTest {
             && traffics.iter().all(is_known)
     }
 
-    /// Frames a second above which a load is the tester's matter; none where none passed, or it was not measured.
+    /// Frames a second above which a load is the tester's matter; none where none passed, or it was
+    /// not measured.
     pub fn ceiling_fps(&self, traffic: &Traffic) -> Option<f64> {
         let row = self.rows.iter().find(|row| row.is_of(traffic))?;
         (row.ceiling_fps > 0).then_some(row.ceiling_fps as f64)
@@ -167,7 +170,7 @@ impl SelfTest {
             ];
             table
                 .push(cells)
-                .expect("the cells are those of the columns");
+                .expect("the row has a cell for each column");
         }
         table
     }

@@ -1,4 +1,5 @@
-//! Hosts in the place of a tester: what a device that is built here has for transfers, a path through it and one past it.
+//! Hosts in the place of a tester: what a device that is built here has for transfers, a path
+//! through it and one past it.
 
 use super::download::transfer;
 use super::path::Path;
@@ -10,8 +11,8 @@ use trammel_bench::transfer::{Across, File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::Failure;
 use trammel_core::time::Span;
 
-/// Hosts around a device, and the same around a wire. They are built when they are first needed, with a device of their own:
-/// the tester's interfaces stay the tester's.
+/// Hosts around a device, and the same around a wire. They are built when they are first needed,
+/// with a device of their own: the tester's interfaces stay the tester's.
 #[derive(Debug)]
 pub struct Hosts {
     device: Dut,
@@ -27,7 +28,8 @@ pub fn real(carrier: &Carrier) -> Result<Protocol, Unable> {
         Carrier::Ftp => Ok(Protocol::Ftp),
         Carrier::Http => Ok(Protocol::Http),
         Carrier::Tcp { .. } => Err(Unable(
-            "the hosts around a real device are real: files go by `ftp-transfer` and `http-transfer`"
+            "the hosts around a real device are real: files go by `ftp-transfer` and \
+             `http-transfer`"
                 .to_owned(),
         )),
     }

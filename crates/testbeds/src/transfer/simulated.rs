@@ -1,12 +1,14 @@
-//! A file over simulated TCP: two hosts in virtual time, and between them nothing, a simulated router or a fixed delay.
+//! A file over simulated TCP: two hosts in virtual time, and between them nothing, a simulated
+//! router or a fixed delay.
 //!
 //! ```text
 //! server ── line ──> [device] ── line ──> client           segments
 //!        <── line ── [device] <── line ──                  ACKs
 //! ```
-//! Hosts have the preset `linux-6`, and lines the rate of the device's ports and half of the round trip each way. What waits for
-//! a host's own line is never dropped, as in Linux, where TCP is told to wait. A router takes each segment and each ACK as a frame
-//! ([`RouterBetween`]), so that rings, queues and the core's cycles limit the transfer.
+//! Hosts have the preset `linux-6`, and lines the rate of the device's ports and half of the round
+//! trip each way. What waits for a host's own line is never dropped, as in Linux, where TCP is told
+//! to wait. A router takes each segment and each ACK as a frame ([`RouterBetween`]), so that rings,
+//! queues and the core's cycles limit the transfer.
 
 use std::sync::atomic::Ordering;
 use trammel_bench::testbed::Unable;
@@ -48,7 +50,8 @@ const PROBE: [u8; 4] = *b"way?";
 pub enum Between {
     /// Nothing.
     Wire,
-    /// A router, and the ways of segments and, if there is one, of ACKs through it; those without a way go past it.
+    /// A router, and the ways of segments and, if there is one, of ACKs through it; those without a
+    /// way go past it.
     Router(Box<SimulatedRouter>, Way, Option<Way>),
     /// Something that only delays: segments and ACKs.
     Delay(Span, Span),
@@ -65,7 +68,8 @@ pub fn of(protocol: &Protocol) -> Result<(&str, Span), Unable> {
     }
 }
 
-/// Transfers `file` on lines of `rate` bits a second; across `between`, or past it where the file says so.
+/// Transfers `file` on lines of `rate` bits a second; across `between`, or past it where the file
+/// says so.
 pub fn transfer(between: &Between, rate: f64, file: &File) -> Result<Transferred, Failure> {
     let (variant, rtt) = of(&file.protocol)?;
     let between = match file.across {
@@ -289,7 +293,8 @@ mod tests {
 
     #[test]
     fn on_a_short_wire_the_line_is_full_from_the_first_window_on() {
-        // Ten segments take 1.23 ms, more than the round trip. One round trip for the handshake, and half of one for the last.
+        // Ten segments take 1.23 ms, more than the round trip. One round trip for the handshake,
+        // and half of one for the last.
         let rtt = 1e-3;
         let expected = 1.5 * rtt + SEGMENTS * SEGMENT_S;
         let found = seconds(&Between::Wire, Span::from_ms(1));
@@ -298,8 +303,9 @@ mod tests {
 
     #[test]
     fn on_a_long_wire_the_window_doubles_each_round_trip_until_the_line_is_full() {
-        // 81 segments fill it: windows of 10, 20, 40 and 80 have a round trip each, besides the handshake; from then on the
-        // line is the limit, and the last segment takes half a round trip.
+        // 81 segments fill it: windows of 10, 20, 40 and 80 have a round trip each, besides the
+        // handshake; from then on the line is the limit, and the last segment takes half a round
+        // trip.
         let rtt = 10e-3;
         let expected = rtt + 3.0 * rtt + (SEGMENTS - 70.0) * SEGMENT_S + rtt / 2.0;
         let found = seconds(&Between::Wire, Span::from_ms(10));
@@ -308,7 +314,8 @@ mod tests {
 
     #[test]
     fn a_router_whose_core_is_the_limit_gives_each_packet_its_time() {
-        // The line would take 123 us for a segment. Besides, the handshake and half a round trip for the last one.
+        // The line would take 123 us for a segment. Besides, the handshake and half a round trip
+        // for the last one.
         let (packet_s, start) = (200e-6, 1.5e-3);
         let found = seconds(&router(200.0, false), Span::from_ms(1));
         let expected = start + SEGMENTS * packet_s;
@@ -336,7 +343,8 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 2e-3, "{found} {expected}");
         let delay = Between::Delay(Span::from_us(400), Span::from_us(100));
         let found = seconds(&delay, Span::from_ms(1));
-        // The round trip is half a millisecond longer, and ten segments still take 1.2 of its 1.5 ms: the first windows wait.
+        // The round trip is half a millisecond longer, and ten segments still take 1.2 of its 1.5
+        // ms: the first windows wait.
         let expected = 1.5e-3 + 0.9e-3 + SEGMENTS * SEGMENT_S;
         assert!((found - expected).abs() < 1e-3, "{found} {expected}");
     }

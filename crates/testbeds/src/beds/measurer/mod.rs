@@ -1,11 +1,12 @@
-//! Another program as the tester: it is told a load and a duration, and tells what it sent and what came back.
+//! Another program as the tester: it is told a load and a duration, and tells what it sent and what
+//! came back.
 //!
 //! ```text
 //! trammel ── {"trial":1,"load_fps":1e6,"duration_s":10,…} ──> program ══ frames ══> device
 //!         <── {"trial":1,"sent":10000000,"received":9999990,"effective_duration_s":10} ──┘
 //! ```
-//! The messages are in `protocol`, the program's life is in `program`. What it says is checked as far as it can be: what
-//! was not sent cannot have come.
+//! The messages are in `protocol`, the program's life is in `program`. What it says is checked as
+//! far as it can be: what was not sent cannot have come.
 
 mod program;
 mod protocol;

@@ -1,4 +1,5 @@
-//! The messages between the bench and a measurer: one JSON object a line, `docs/bench.md` has them for those who write one.
+//! The messages between the bench and a measurer: one JSON object a line, `docs/bench.md` has them
+//! for those who write one.
 
 use serde::{Deserialize, Serialize};
 use trammel_bench::testbed::{Directions, Faults, Modifier, Observation, Protocol, Traffic};
@@ -8,7 +9,8 @@ use trammel_stats::histogram::Histogram;
 
 /// The version of these messages.
 const VERSION: u32 = 1;
-/// By what share more than was asked for may be sent, besides a frame of each sender, which sends whole ones.
+/// By what share more than was asked for may be sent, besides a frame of each sender, which sends
+/// whole ones.
 const MOST_MORE: f64 = 0.01;
 
 /// The first line of a measurer: who it is.
@@ -150,7 +152,8 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    /// Reads the answer to `trial`, in which `sources` sent `load`; the error is what is wrong with it.
+    /// Reads the answer to `trial`, in which `sources` sent `load`; the error is what is wrong with
+    /// it.
     pub(super) fn read(line: &str, trial: u64, load: Load, sources: u32) -> Result<Reply, String> {
         let answer: Answer = serde_json::from_str(line).map_err(|error| no_answer(line, &error))?;
         if answer.trial != trial {
@@ -169,19 +172,22 @@ impl Reply {
             (answer.sent, answer.received, answer.effective_duration_s)
         else {
             return Err(
-                "answered neither counts nor an error: `sent`, `received` and `effective_duration_s` belong together"
+                "answered neither counts nor an error: `sent`, `received` and \
+                 `effective_duration_s` belong together"
                     .to_owned(),
             );
         };
         if received > sent {
             return Err(format!(
-                "{received} of {sent} frames were received: duplicates and stray frames do not count as received"
+                "{received} of {sent} frames were received: duplicates and stray frames do not \
+                 count as received"
             ));
         }
         let asked = load.frames();
         if sent as f64 > asked * (1.0 + MOST_MORE) + f64::from(sources) {
             return Err(format!(
-                "{sent} frames were sent, and {asked:.0} were requested: the result is not for this load"
+                "{sent} frames were sent, and {asked:.0} were requested: the result is not for \
+                 this load"
             ));
         }
         // A day is the longest trial.

@@ -1,12 +1,15 @@
 //! A plan under way on the simulated router; what it does again and again is done once.
 //!
-//! A trial of RFC 2544 has some thousand million frames, nearly all of which pass as the ones before did. So a load is
-//! offered in *stretches* of some ten thousand frames, whose bytes come again in each. Where it is known what all that follow
-//! will come to ([`settled`](super::settled)), the last stands for as many of them as fit, and the rest of the load is simulated.
-//! Other loads are simulated frame by frame. Without this a load has the same number of frames at the same distances.
+//! A trial of RFC 2544 has some thousand million frames, nearly all of which pass as the ones
+//! before did. So a load is offered in *stretches* of some ten thousand frames, whose bytes come
+//! again in each. Where it is known what all that follow will come to
+//! ([`settled`](super::settled)), the last stands for as many of them as fit, and the rest of the
+//! load is simulated. Other loads are simulated frame by frame. Without this a load has the same
+//! number of frames at the same distances.
 //!
-//! What is drawn of the frames themselves, such as where they go, is drawn once for a list of frames that is offered again and
-//! again, as real testers do; a stretch has whole lists, and so the same frames as every other.
+//! What is drawn of the frames themselves, such as where they go, is drawn once for a list of
+//! frames that is offered again and again, as real testers do; a stretch has whole lists, and so
+//! the same frames as every other.
 
 use super::super::passages::Seen;
 use super::settled::{Settled, Stretch};
@@ -74,8 +77,8 @@ struct Stretches {
 }
 
 impl Stretches {
-    /// Of the load number `at` of all `flows`, of `stretch` frames or more; none where their frames never come round
-    /// together, or too late.
+    /// Of the load number `at` of all `flows`, of `stretch` frames or more; none where their frames
+    /// never come round together, or too late.
     fn of(flows: &[Flow], at: usize, stretch: u64) -> Option<Stretches> {
         let fps = |flow: &Flow| flow.loads[at].frames_per_second();
         let slowest = flows.iter().map(fps).fold(f64::INFINITY, f64::min);
@@ -112,8 +115,8 @@ impl Stretches {
     }
 }
 
-/// The instants of a flow's frames, of which some are left out: for each load, so many stretches as `cuts` says by the time
-/// it ends.
+/// The instants of a flow's frames, of which some are left out: for each load, so many stretches as
+/// `cuts` says by the time it ends.
 struct Instants {
     flow: Flow,
     /// Frames of each load, and frames and length of its stretches.
@@ -184,14 +187,15 @@ pub(super) struct Course<'a> {
     cuts: Arc<[AtomicU64]>,
     interrupted: &'a AtomicBool,
     ports: usize,
-    /// After the last stretch: what was lost by then, and each port's counts of empty rings and idle links.
+    /// After the last stretch: what was lost by then, and each port's counts of empty rings and
+    /// idle links.
     lost: u64,
     emptied: Vec<[u64; 4]>,
 }
 
 impl<'a> Course<'a> {
-    /// `flows` on `router`, which is at rest; `seen` take note of what leaves. What is repeated in stretches of so many frames
-    /// is left out; nothing where there is no such number.
+    /// `flows` on `router`, which is at rest; `seen` take note of what leaves. What is repeated in
+    /// stretches of so many frames is left out; nothing where there is no such number.
     pub(super) fn new(
         router: &SimulatedRouter,
         flows: &'a [Flow],

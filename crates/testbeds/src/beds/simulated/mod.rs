@@ -144,7 +144,8 @@ fn offered(
     Ok((seen, ended))
 }
 
-/// What was observed of `plan` with `traffic`, whose last frame the link itself may have made so late.
+/// What was observed of `plan` with `traffic`, whose last frame the link itself may have made so
+/// late.
 fn observation(
     (traffic, late): (&Traffic, Span),
     plan: &Plan,

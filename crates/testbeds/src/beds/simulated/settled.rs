@@ -2,11 +2,13 @@
 //!
 //! No element asked for a random number in it that did not in the one before, no timer is set, and
 //!
-//! - nothing was lost in it nor in the one before, every ring was empty and every link stood still at some time in both, and
-//!   no frame took longer than in the one before: what came had gone, so nothing piles up from stretch to stretch; or
-//! - nothing was lost in so many, every ring was empty at some time in each, no frame took longer in the second half of them, and
-//!   if what frames took had grown all the time from the least to the most that was seen, all that is left out would not fill
-//!   half of what is free in the transmit ring of a link that never stood still: a line that is as fast as what comes; or
+//! - nothing was lost in it nor in the one before, every ring was empty and every link stood still
+//!   at some time in both, and no frame took longer than in the one before: what came had gone, so
+//!   nothing piles up from stretch to stretch; or
+//! - nothing was lost in so many, every ring was empty at some time in each, no frame took longer
+//!   in the second half of them, and if what frames took had grown all the time from the least to
+//!   the most that was seen, all that is left out would not fill half of what is free in the
+//!   transmit ring of a link that never stood still: a line that is as fast as what comes; or
 //! - as much was lost in four of them, but for what a batch makes, and frames took as long.
 //!
 //! Loads that fill a ring so slowly that none holds are never settled.
@@ -14,8 +16,8 @@
 use trammel_core::time::Span;
 use trammel_packet::batch::CAPACITY;
 
-/// Stretches of which each is as the one before until those that lose frames stand for others: by how many they lose on average
-/// is so more exact.
+/// Stretches of which each is as the one before until those that lose frames stand for others: by
+/// how many they lose on average is so more exact.
 const LOSSY: usize = 4;
 /// By what share the longest latency of overloaded rings may differ from stretch to stretch.
 const JITTER: f64 = 1e-3;
@@ -59,7 +61,8 @@ impl Stretch {
     }
 }
 
-/// Stretches, one after the other, in which nothing was lost or piled up but on links that are as fast as what comes.
+/// Stretches, one after the other, in which nothing was lost or piled up but on links that are as
+/// fast as what comes.
 #[derive(Debug, Default)]
 struct Filled {
     steadiness: Option<u64>,
@@ -168,7 +171,8 @@ mod tests {
     fn a_full_line_is_settled_when_what_may_have_piled_up_unseen_fits() {
         assert!(!is_settled([full(600)], 1000));
         assert!(is_settled([full(600), full(600)], 1_000_000));
-        // A difference of 10 ns may be growth, of which 5000 are too much, until more stretches have not grown by it.
+        // A difference of 10 ns may be growth, of which 5000 are too much, until more stretches
+        // have not grown by it.
         let jitter = [610, 600].map(full);
         assert!(is_settled(jitter, 2000));
         assert!(!is_settled([610, 600].map(full), 5000));

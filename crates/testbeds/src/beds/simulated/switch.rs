@@ -1,9 +1,12 @@
-//! Several flows at once: services through a router, stations on a switch; and a switch that is taught addresses.
+//! Several flows at once: services through a router, stations on a switch; and a switch that is
+//! taught addresses.
 //!
-//! A test knows the ports of a switch by the stations that it puts there. Where a router sends what, only its routes say, so
-//! on anything but a switch all flows go by the first way in, and out wherever they are sent.
+//! A test knows the ports of a switch by the stations that it puts there. Where a router sends
+//! what, only its routes say, so on anything but a switch all flows go by the first way in, and out
+//! wherever they are sent.
 //!
-//! Frames of several sizes are each charged the mean of what they cost, weighted by how many of each come.
+//! Frames of several sizes are each charged the mean of what they cost, weighted by how many of
+//! each come.
 
 use super::course::{Course, Flow as Offered, STRETCH};
 use super::{RING, Seen, Simulated};
@@ -161,7 +164,8 @@ pub(super) fn offer_together(bed: &Simulated, flows: &[Flow]) -> Result<Vec<Obse
     }
     let mut simulation = router.load()?;
     if is_switch {
-        // Each station says where it is. Ports that are open do not end with what was given to them.
+        // Each station says where it is. Ports that are open do not end with what was given to
+        // them.
         let inward = &simulation.ports()[..ways_in.len()];
         inward.iter().for_each(Port::open);
         for port in 0..needed {

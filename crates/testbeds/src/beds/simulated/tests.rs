@@ -31,7 +31,8 @@ fn load(fps: f64, frames: f64) -> Load {
     Load::new(fps, Span::from_secs_f64(frames / fps)).unwrap()
 }
 
-/// What a test sees of a plan whose loads are cut into stretches of so many frames; of one that is not cut at all.
+/// What a test sees of a plan whose loads are cut into stretches of so many frames; of one that is
+/// not cut at all.
 fn seen(device: &Device, plan: &Plan, stretch: Option<u64>) -> Observation {
     let (seen, ended) = run(device, plan, stretch);
     observation((&traffic(), Span::ZERO), plan, seen, &ended)
@@ -41,8 +42,8 @@ fn run(device: &Device, plan: &Plan, stretch: Option<u64>) -> (Seen, Ended) {
     offered(device, plan, stretch, &AtomicBool::new(false)).unwrap()
 }
 
-/// Between what latencies the share of all frames is, give or take so much of them: two loads leave a gap between their latencies, at
-/// whose ends one frame more or less is far apart.
+/// Between what latencies the share of all frames is, give or take so much of them: two loads leave
+/// a gap between their latencies, at whose ends one frame more or less is far apart.
 fn quantile(of: &Observation, share: f64, slack: f64) -> [f64; 2] {
     let latency = of.outcome.latency.as_ref().unwrap();
     [share - slack, share + slack].map(|share| {
@@ -55,7 +56,8 @@ fn quantile(of: &Observation, share: f64, slack: f64) -> [f64; 2] {
 const ROUTES: &str = "FromDevice(a) -> Strip(14) -> CheckIPHeader \
   -> rt :: RadixIPLookup(198.19.0.0/17 0, 198.19.128.0/17 1); \
   rt[0] -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:a) -> Queue(100) -> ToDevice(b); \
-  rt[1] -> Counter -> Counter -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:b) -> Queue(30) -> ToDevice(c);";
+  rt[1] -> Counter -> Counter -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:b) -> Queue(30) -> \
+  ToDevice(c);";
 const ROUTES6: &str = "FromDevice(a) -> Strip(14) -> CheckIP6Header -> GetIP6Address(24) \
   -> rt :: LookupIP6Route(2001:2:0:8000::/50 ::0 0, 2001:2:0:c000::/50 ::0 1); \
   rt[0] -> EtherEncap(0x86DD, 2:0:0:0:0:1, 2:0:0:0:0:a) -> Queue(100) -> ToDevice(b); \
@@ -63,7 +65,8 @@ const ROUTES6: &str = "FromDevice(a) -> Strip(14) -> CheckIP6Header -> GetIP6Add
 const PATH: &str = "FromDevice(a) -> Queue -> ToDevice(b);";
 const TWO_PATHS: &str = "FromDevice(a) -> Counter -> Queue(64) -> ToDevice(b); \
   FromDevice(c) -> Queue(32) -> ToDevice(d);";
-const LONG_PATH: &str = "FromDevice(a) -> CheckIPHeader(14) -> Paint(1) -> Queue(100) -> Unqueue -> Queue(5) -> ToDevice(b);";
+const LONG_PATH: &str = "FromDevice(a) -> CheckIPHeader(14) -> Paint(1) -> Queue(100) -> Unqueue \
+                         -> Queue(5) -> ToDevice(b);";
 
 /// The configuration of a case, and what it is offered: sizes, bursts, networks, modifier.
 fn case(
@@ -133,7 +136,8 @@ proptest! {
             for share in [0.0, 0.5, 0.99] {
                 let [least, most] = quantile(&whole, share, 0.005);
                 let [cut, _] = quantile(&cut, share, 0.0);
-                // In which part of a turn of polling frames come differs from stretch to stretch: some ten nanoseconds.
+                // In which part of a turn of polling frames come differs from stretch to stretch:
+                // some ten nanoseconds.
                 let slack = (0.02 * cut).max(50_000.0);
                 prop_assert!(least - slack <= cut && cut <= most + slack, "{least} {cut} {most}");
             }
@@ -166,7 +170,8 @@ fn a_line_that_is_as_fast_as_what_comes_is_not_simulated_to_the_end() {
 #[test]
 fn a_line_that_is_a_little_slower_than_what_comes_fills_its_ring_all_the_same() {
     // Frames go out as long as the line takes 1.5 % more for them than for those that come in.
-    let text = "FromDevice(a) -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:a) -> Queue(64) -> ToDevice(b);";
+    let text = "FromDevice(a) -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:a) -> Queue(64) -> \
+                ToDevice(b);";
     let (bed, traffic) = case((text, "1024", 1, 1, None));
     let device = bed.load(&traffic).unwrap();
     let out = 10e9 / (8.0 * f64::from(1024 + 14 + 20));
@@ -243,8 +248,8 @@ fn what_depends_on_chance_or_on_times_is_simulated_frame_by_frame() {
 
 #[test]
 fn a_fixed_delay_comes_out_exactly() {
-    // A frame that comes alone waits for nobody: every one takes the same, to the picosecond, and what its elements cost more it
-    // takes longer, to the picosecond.
+    // A frame that comes alone waits for nobody: every one takes the same, to the picosecond, and
+    // what its elements cost more it takes longer, to the picosecond.
     let machine = machines::find("xeon-e5-2690v2").unwrap();
     let latency = |more_cycles: f64| {
         let bed = bed("FromDevice(a) -> c :: Counter -> Queue -> ToDevice(b);");
@@ -300,7 +305,8 @@ fn a_fixed_delay_comes_out_exactly() {
 
 #[test]
 fn losses_in_a_queue_have_their_time() {
-    // Frames go out longer than they came in: what waits for the link is lost in the queue, and no ring in is full.
+    // Frames go out longer than they came in: what waits for the link is lost in the queue, and no
+    // ring in is full.
     let text =
         "FromDevice(a) -> EtherEncap(0x0800, 2:0:0:0:0:1, 2:0:0:0:0:a) -> Queue(5) -> ToDevice(b);";
     let mut bed = bed(text);

@@ -1,7 +1,9 @@
-//! A file through the configuration: which way segments and ACKs go, and what elements cost under both.
+//! A file through the configuration: which way segments and ACKs go, and what elements cost under
+//! both.
 //!
-//! Segments come by the first way in out of which any comes, ACKs by another one; where a configuration forwards one way only, the
-//! ACKs go past it. An element that sees both is charged the mean of what they cost, weighted by how many of each come.
+//! Segments come by the first way in out of which any comes, ACKs by another one; where a
+//! configuration forwards one way only, the ACKs go past it. An element that sees both is charged
+//! the mean of what they cost, weighted by how many of each come.
 
 use super::{RING, Simulated};
 use crate::beds::configuration::{Offered, failure};
@@ -42,7 +44,8 @@ pub(super) fn transfer(bed: &Simulated, file: &File) -> Result<Transferred, Fail
     simulated::transfer(&between, bed.configuration.rate, file)
 }
 
-/// The first direction in which segments, or ACKs, come through; not one that begins or ends as `taken` does.
+/// The first direction in which segments, or ACKs, come through; not one that begins or ends as
+/// `taken` does.
 fn direction(
     bed: &Simulated,
     is_ack: bool,
@@ -93,8 +96,8 @@ fn router(bed: &Simulated, bench: &Workbench, bytes: u32) -> Result<SimulatedRou
     let (bench, frames) = (&offered.bench, &offered.frames);
     let device = Device::new(bench, &bed.machine, frames, &under, ports).map_err(failure)?;
     let mut router = device.router().clone();
-    // A core that looks for frames all the time is simulated look by look. This one is woken, at once and for nothing, which
-    // differs by less than a look.
+    // A core that looks for frames all the time is simulated look by look. This one is woken, at
+    // once and for nothing, which differs by less than a look.
     for port in &mut router.ports {
         port.notice = Notice::Interrupt(Span::ZERO);
     }
