@@ -1,9 +1,10 @@
-//! How late packets are whose sender runs before all programs of usual priority, where gaps are too short to sleep in:
-//! `cargo run --release -p trammel-traffic --example real_time`.
+//! How late packets are whose sender runs before all programs of usual priority, where gaps are too
+//! short to sleep in: `cargo run --release -p trammel-traffic --example real_time`.
 //!
-//! A stream of 16-byte payloads at equal gaps over a veth pair, 3 s each, without and with a share of the time given away in
-//! short pieces, in turn, with as many programs beside it as there are processors, which take all the time they get, and without. Linux takes 50 ms of
-//! each second at once from who never gives any. Needs root.
+//! A stream of 16-byte payloads at equal gaps over a veth pair, 3 s each, without and with a share
+//! of the time given away in short pieces, in turn, with as many programs beside it as there are
+//! processors, which take all the time they get, and without. Linux takes 50 ms of each second at
+//! once from who never gives any. Needs root.
 #![allow(clippy::print_stdout, reason = "an example tells what it found")]
 
 use std::error::Error;
@@ -70,7 +71,7 @@ fn sent(
             lane.sent()
         })
     });
-    Ok(sender.join().expect("it does not panic")?.lateness)
+    Ok(sender.join().expect("the thread does not panic")?.lateness)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

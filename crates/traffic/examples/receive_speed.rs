@@ -1,9 +1,12 @@
-//! What a receiver takes in, by a socket and by AF_XDP: `cargo run --release -p trammel-traffic --example receive_speed`.
+//! What a receiver takes in, by a socket and by AF_XDP: `cargo run --release -p trammel-traffic
+//! --example receive_speed`.
 //!
-//! A session between two namespaces that this program makes, joined by a veth pair: 16-byte payloads at an imposed rate for half a
-//! second, by the whole sender and the whole receiver but without a log. Columns: packets a second that left; the share that came; what
-//! the receiver says that it lost for want of room; and processor time of its threads for each packet that came. What the kernel does
-//! with a frame of veth is paid by the sender's thread. With `real-time` as argument all threads run before those of usual priority.
+//! A session between two namespaces that this program makes, joined by a veth pair: 16-byte
+//! payloads at an imposed rate for half a second, by the whole sender and the whole receiver but
+//! without a log. Columns: packets a second that left; the share that came; what the receiver says
+//! that it lost for want of room; and processor time of its threads for each packet that came. What
+//! the kernel does with a frame of veth is paid by the sender's thread. With `real-time` as
+//! argument all threads run before those of usual priority.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -109,7 +112,8 @@ fn row(
         scope.spawn(|| {
             right.run(|| {
                 receiver.run(&stop, &|_, why| {
-                    *bad.lock().expect("nobody panics") = Some(why.to_string());
+                    *bad.lock()
+                        .expect("no thread panics while it holds the lock") = Some(why.to_string());
                 })
             })
         });

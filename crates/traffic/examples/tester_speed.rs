@@ -1,10 +1,13 @@
 //! What the tester's checks cost: `cargo run --release -p trammel-traffic --example tester_speed`.
 //!
-//! Frames of 64 bytes over a veth pair between two namespaces that this program makes, one processor sending and one receiving. By each
-//! way the tester in full (schedule, signatures, check of every byte) and, in turn with it, the bare loop over the same device that sends
-//! one frame again and again and counts what comes. Live frames are sent and counted in the kernel; their bare loop neither numbers
-//! nor times them. `a CPU s`: frames that were sent a second of processor time of the thread that sends, which tells what is done for a
-//! frame, also where the machine is busy with others. Arguments: rounds (7), then `real-time` for threads before all of usual priority.
+//! Frames of 64 bytes over a veth pair between two namespaces that this program makes, one
+//! processor sending and one receiving. By each way the tester in full (schedule, signatures, check
+//! of every byte) and, in turn with it, the bare loop over the same device that sends one frame
+//! again and again and counts what comes. Live frames are sent and counted in the kernel; their
+//! bare loop neither numbers nor times them. `a CPU s`: frames that were sent a second of processor
+//! time of the thread that sends, which tells what is done for a frame, also where the machine is
+//! busy with others. Arguments: rounds (7), then `real-time` for threads before all of usual
+//! priority.
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
@@ -189,7 +192,7 @@ fn bare(
             done.store(true, Ordering::Relaxed);
             Ok(ns)
         });
-        let sent = sending.join().expect("the sender does not panic");
+        let sent = sending.join().expect("the thread does not panic");
         done.store(true, Ordering::Relaxed);
         receiving.join().expect("the receiver does not panic")?;
         sent
@@ -200,7 +203,8 @@ fn bare(
     Ok(rates(frames, came, ns as f64 / 1e9, cpu_ns as f64 / 1e9))
 }
 
-/// Copies of a frame, counted; a call costs some 25 ms before the first, which a call of one batch tells.
+/// Copies of a frame, counted; a call costs some 25 ms before the first, which a call of one batch
+/// tells.
 fn bare_live(
     frames: u64,
     priority: Option<u8>,
@@ -221,7 +225,7 @@ fn bare_live(
             let came = sink.count()? - before;
             Ok(rates(frames, came, ns as f64 / 1e9, cpu_ns as f64 / 1e9))
         });
-        sending.join().expect("the source does not panic")
+        sending.join().expect("the thread does not panic")
     })
 }
 

@@ -1,7 +1,9 @@
-//! Frames of Ethernet that carry a stamp in UDP in IP: what a host's own sockets would have put on the wire.
+//! Frames of Ethernet that carry a stamp in UDP in IP: what a host's own sockets would have put on
+//! the wire.
 //!
-//! Headers are written once; of each frame change the lengths, the checksums and the stamp, whose sum is taken while it is written. So
-//! any device forwards the frames, and any socket of UDP receives them. Source: RFC 894, 791, 8200, 768.
+//! Headers are written once; of each frame change the lengths, the checksums and the stamp, whose
+//! sum is taken while it is written. So any device forwards the frames, and any socket of UDP
+//! receives them. Source: RFC 894, 791, 8200, 768.
 
 use crate::stamp::{STAMP_BYTES, Stamp};
 use std::net::{IpAddr, SocketAddr};
@@ -11,7 +13,8 @@ use trammel_packet::headers::ipv4::{self, Ipv4, protocol};
 use trammel_packet::headers::ipv6::Ipv6;
 use trammel_packet::headers::udp::Udp;
 
-/// The shortest frame, without its check sequence; a shorter one is padded with zeroes (IEEE 802.3).
+/// The shortest frame, without its check sequence; a shorter one is padded with zeroes (IEEE
+/// 802.3).
 pub(crate) const LEAST_BYTES: usize = 60;
 
 /// What the headers of a flow's frames say.
@@ -38,7 +41,8 @@ pub struct Template {
     /// Where the header of UDP begins.
     udp: usize,
     is_ipv6: bool,
-    /// The sum of the header of IPv4 without its length, and of what UDP covers without lengths and stamp.
+    /// The sum of the header of IPv4 without its length, and of what UDP covers without lengths and
+    /// stamp.
     ip_sum: Sum,
     udp_sum: Sum,
 }
@@ -50,8 +54,8 @@ impl Template {
         ip + Udp::LEN
     }
 
-    /// Frames with `headers`, of payloads of `most_bytes` at most. None where the addresses are of different versions of IP, or a
-    /// packet would be longer than IP allows.
+    /// Frames with `headers`, of payloads of `most_bytes` at most. None where the addresses are of
+    /// different versions of IP, or a packet would be longer than IP allows.
     pub fn new(headers: &Headers, most_bytes: usize) -> Option<Template> {
         let ports = u32::from(headers.from.port()) << 16 | u32::from(headers.to.port());
         let udp_sum = Sum::ZERO.u32(ports);
@@ -114,7 +118,8 @@ impl Template {
         })
     }
 
-    /// The frame of a packet with `stamp` and a payload of `bytes`, which is as long as was said at most.
+    /// The frame of a packet with `stamp` and a payload of `bytes`, which is as long as was said at
+    /// most.
     pub fn frame(&mut self, stamp: &Stamp, bytes: usize) -> &[u8] {
         let payload = self.udp + Udp::LEN;
         let bytes = bytes.clamp(STAMP_BYTES, self.bytes.len() - payload);
@@ -125,15 +130,16 @@ impl Template {
         let sum = self.udp_sum.u16(udp_length).u16(udp_length).bytes(&stamp);
         let ip = &mut self.bytes[Ether::LEN..];
         if self.is_ipv6 {
-            let header = Ipv6::read_mut(ip).expect("it was written");
+            let header = Ipv6::read_mut(ip).expect("the buffer holds a whole header");
             header.payload_length = udp_length.into();
         } else {
-            let header = Ipv4::read_mut(ip).expect("it was written");
+            let header = Ipv4::read_mut(ip).expect("the buffer holds a whole header");
             let length = Ipv4::LEN as u16 + udp_length;
             header.total_length = length.into();
             header.checksum = self.ip_sum.u16(length).checksum().into();
         }
-        let udp = Udp::read_mut(&mut self.bytes[self.udp..]).expect("it was written");
+        let udp =
+            Udp::read_mut(&mut self.bytes[self.udp..]).expect("the buffer holds a whole header");
         udp.length = udp_length.into();
         udp.checksum = for_udp(sum).into();
         self.bytes[payload..payload + STAMP_BYTES].copy_from_slice(&stamp);
@@ -141,8 +147,9 @@ impl Template {
     }
 }
 
-/// Where a whole datagram of UDP in a frame comes from, and its payload. IPv4 with options, IPv6 with extension headers and tagged
-/// frames are left; so are checksums, which a peer on the same machine leaves to a device that there is not.
+/// Where a whole datagram of UDP in a frame comes from, and its payload. IPv4 with options, IPv6
+/// with extension headers and tagged frames are left; so are checksums, which a peer on the same
+/// machine leaves to a device that there is not.
 pub fn read(frame: &[u8]) -> Option<(SocketAddr, &[u8])> {
     let ip = frame.get(Ether::LEN..)?;
     let (from, udp): (IpAddr, &[u8]) = match Ether::read(frame)?.ethertype.get() {
@@ -176,7 +183,7 @@ mod tests {
     fn headers(is_ipv6: bool) -> Headers {
         let of = |v4: &str, v6: &str| {
             let text = if is_ipv6 { v6 } else { v4 };
-            text.parse().expect("an address")
+            text.parse().expect("the address is well formed")
         };
         Headers {
             from_mac: [2, 0, 0, 0, 0, 1],
@@ -219,7 +226,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_is_read_or_left(more: Vec<u8>, at in 0..60_usize, byte: u8, is_ipv6: bool) {
+        fn whatever_comes_is_read_or_left(
+            more: Vec<u8>, at in 0..60_usize, byte: u8, is_ipv6: bool
+        ) {
             let _ = read(&more);
             let stamp = Stamp { flow: 1, sequence: 2, sent_ns: 3 };
             let mut template = Template::new(&headers(is_ipv6), 100).expect("it fits");
@@ -230,7 +239,8 @@ mod tests {
 
         #[test]
         fn checksums_are_right_of_every_frame(
-            flow in 0..1_u32 << 24, sequence: u32, sent_ns: i64, all in prop::collection::vec(0..1500_usize, 1..5),
+            flow in 0..1_u32 << 24, sequence: u32, sent_ns: i64,
+            all in prop::collection::vec(0..1500_usize, 1..5),
             is_ipv6: bool,
         ) {
             let mut template = Template::new(&headers(is_ipv6), 1400).expect("it fits");

@@ -14,7 +14,8 @@ pub struct Departure {
     pub bytes: u32,
 }
 
-/// Departures in the order of their times; it knows no clock, so that who is late still takes the next one.
+/// Departures in the order of their times; it knows no clock, so that who is late still takes the
+/// next one.
 pub type Plan = Box<dyn Iterator<Item = Departure> + Send>;
 
 /// What makes the packets of a stream.
@@ -37,8 +38,8 @@ pub trait Source: fmt::Debug + Send + Sync {
         Arrivals::Other
     }
 
-    /// The index of dispersion of counts in intervals of `secs` seconds: their variance over their mean, where
-    /// it can be computed.
+    /// The index of dispersion of counts in intervals of `secs` seconds: their variance over their
+    /// mean, where it can be computed.
     fn dispersion(&self, secs: f64) -> Option<f64> {
         let _ = secs;
         None
@@ -72,7 +73,8 @@ pub enum Late {
     /// Sends what is overdue at once, until it has caught up: the mean rate holds.
     #[default]
     Burst,
-    /// Leaves out packets that are overdue by more than a gap: neither the rate nor the gaps suffer, some packets are missing.
+    /// Leaves out packets that are overdue by more than a gap: neither the rate nor the gaps
+    /// suffer, some packets are missing.
     Skip,
     /// Moves the rest of the plan: gaps hold, the rate does not.
     Stretch,

@@ -1,4 +1,5 @@
-//! Whatever instants, numbers and lengths a log holds, the decoder tells something and never panics.
+//! Whatever instants, numbers and lengths a log holds, the decoder tells something and never
+//! panics.
 
 use proptest::prelude::*;
 use trammel_core::time::Span;

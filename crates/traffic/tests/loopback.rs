@@ -1,4 +1,5 @@
-//! Senders and a receiver over loopback: what is sent comes, and who misbehaves ends nothing but his own.
+//! Senders and a receiver over loopback: what is sent comes, and who misbehaves ends nothing but
+//! his own.
 #![cfg(target_os = "linux")]
 
 use std::io::{Read, Write};
@@ -64,17 +65,24 @@ impl Sink for Keeper {
     fn flow(&mut self, flow: &Flow) {
         self.0
             .lock()
-            .expect("nobody panics")
+            .expect("no thread panics while it holds the lock")
             .flows
             .push(flow.clone());
     }
 
     fn record(&mut self, record: &Record) {
-        self.0.lock().expect("nobody panics").records.push(*record);
+        self.0
+            .lock()
+            .expect("no thread panics while it holds the lock")
+            .records
+            .push(*record);
     }
 
     fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>) {
-        let mut kept = self.0.lock().expect("nobody panics");
+        let mut kept = self
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock");
         kept.closed.push((flow, received, sent));
     }
 }
@@ -88,14 +96,15 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// Runs `work` beside a receiver at loopback; gives what it received and how many sessions ended badly.
+/// Runs `work` beside a receiver at loopback; gives what it received and how many sessions ended
+/// badly.
 fn beside_a_receiver(
     key: Option<&[u8]>,
     work: impl FnOnce(SocketAddr, &AtomicBool),
 ) -> (Kept, usize) {
     let keeper = Keeper::default();
     let settings = Settings {
-        key: key.map(|key| Key::new(key).expect("long enough")),
+        key: key.map(|key| Key::new(key).expect("the key is long enough")),
     };
     let hub = Hub::new(Box::new(keeper.clone()));
     let receiver = Receiver::open((Ipv4Addr::LOCALHOST, 0).into(), settings, hub);
@@ -103,17 +112,30 @@ fn beside_a_receiver(
     let (stop, go_on) = (AtomicBool::new(false), AtomicBool::new(false));
     let bad = Mutex::new(0);
     std::thread::scope(|scope| {
-        let running =
-            scope.spawn(|| receiver.run(&stop, &|_, _| *bad.lock().expect("nobody panics") += 1));
+        let running = scope.spawn(|| {
+            receiver.run(&stop, &|_, _| {
+                *bad.lock()
+                    .expect("no thread panics while it holds the lock") += 1;
+            })
+        });
         let ends = Ends(&stop);
         work(receiver.address(), &go_on);
         drop(ends);
-        running.join().expect("it does not panic").expect("it runs");
+        running
+            .join()
+            .expect("the thread does not panic")
+            .expect("it runs");
     });
     drop(receiver);
     let kept = Arc::try_unwrap(keeper.0).expect("the receiver is gone");
-    let bad = *bad.lock().expect("nobody panics");
-    (kept.into_inner().expect("nobody panics"), bad)
+    let bad = *bad
+        .lock()
+        .expect("no thread panics while it holds the lock");
+    (
+        kept.into_inner()
+            .expect("no thread panics while it holds the lock"),
+        bad,
+    )
 }
 
 fn wish(stream: &Stream) -> Wish {
@@ -141,8 +163,10 @@ fn send_one(
     mechanism: Mechanism,
     stop: &AtomicBool,
 ) -> (Sent, Count) {
-    let (number, port) = session.open_flow(wish(stream), stop).expect("it opens");
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has ports");
+    let (number, port) = session
+        .open_flow(wish(stream), stop)
+        .expect("the flow can be opened");
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
     socket
         .connect((Ipv4Addr::LOCALHOST, port))
         .expect("it is there");
@@ -160,7 +184,9 @@ fn send_one(
             .all(|(one, at)| one.start_ns - first == at)
     );
     assert!(notes.iter().all(|one| one.end_ns >= one.start_ns));
-    let received = session.close_flow(number, sent.count).expect("it closes");
+    let received = session
+        .close_flow(number, sent.count)
+        .expect("the flow is open");
     (sent, received)
 }
 
@@ -209,12 +235,15 @@ fn messages_of_tcp_come_whole_and_a_connection_of_nobodys_flow_is_closed() {
             protocol: Protocol::Tcp,
             ..stream(Regular(400, 5000, Span::from_us(5)))
         };
-        let (number, port) = session.open_flow(wish(&tcp), stop).expect("it opens");
-        let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("it is there");
+        let (number, port) = session
+            .open_flow(wish(&tcp), stop)
+            .expect("the flow can be opened");
+        let connect =
+            || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("the other end listens");
         // It names a flow that is not open, sends one message, and is hung up on.
         let mut stray = connect();
         let mut nobody = Tcp::new(connect(), number + 1).expect("it goes");
-        stray.write_all(&[0xff; 40]).expect("it goes");
+        stray.write_all(&[0xff; 40]).expect("the other end reads");
         let packet = Packet {
             stamp: Stamp {
                 flow: number + 1,
@@ -227,7 +256,9 @@ fn messages_of_tcp_come_whole_and_a_connection_of_nobodys_flow_is_closed() {
         let carrier = Tcp::new(connect(), number).expect("it goes");
         let lane = Lane::new(&tcp, number, Box::new(carrier), monotonic_ns());
         let sent = send_lane(lane, stop, &mut |_| {});
-        let received = session.close_flow(number, sent.count).expect("it closes");
+        let received = session
+            .close_flow(number, sent.count)
+            .expect("the flow is open");
         assert_eq!((sent.count.packets, sent.count.bytes), (400, 2_000_000));
         assert_eq!(received, sent.count);
     });
@@ -241,7 +272,7 @@ fn messages_of_tcp_come_whole_and_a_connection_of_nobodys_flow_is_closed() {
 fn only_who_holds_the_key_is_served() {
     let (right, wrong): (&[u8], &[u8]) = (b"the key of this test", b"another key of nobody");
     let (kept, _) = beside_a_receiver(Some(right), |address, stop| {
-        let key = Key::new(right).expect("long enough");
+        let key = Key::new(right).expect("the key is long enough");
         let mut session = Session::open(address, Some(&key), stop).expect("it is the key");
         send_one(
             &mut session,
@@ -249,7 +280,7 @@ fn only_who_holds_the_key_is_served() {
             Mechanism::Calls,
             stop,
         );
-        let other = Key::new(wrong).expect("long enough");
+        let other = Key::new(wrong).expect("the key is long enough");
         let refused = Session::open(address, Some(&other), stop);
         assert!(matches!(refused, Err(Error::Stranger)), "{refused:?}");
         let refused = Session::open(address, None, stop);
@@ -258,7 +289,7 @@ fn only_who_holds_the_key_is_served() {
     assert_eq!((kept.flows.len(), kept.records.len()), (1, 3));
     // A sender with a key does not send to who cannot prove that it holds the same.
     beside_a_receiver(None, |address, stop| {
-        let key = Key::new(right).expect("long enough");
+        let key = Key::new(right).expect("the key is long enough");
         let refused = Session::open(address, Some(&key), stop);
         assert!(matches!(refused, Err(Error::Stranger)), "{refused:?}");
     });
@@ -271,20 +302,25 @@ fn who_lies_or_disappears_ends_only_his_own_flows() {
         let short = stream(Regular(10, 50, Span::from_us(10)));
         // One opens a flow and is gone.
         let mut gone = Session::open(address, None, stop).expect("it is there");
-        gone.open_flow(wish(&short), stop).expect("it opens");
+        gone.open_flow(wish(&short), stop)
+            .expect("the flow can be opened");
         drop(gone);
         // One speaks something else; one says nothing.
-        let mut noise = TcpStream::connect(address).expect("it is there");
-        noise.write_all(&[0xff; 64]).expect("it goes");
+        let mut noise = TcpStream::connect(address).expect("the other end listens");
+        noise.write_all(&[0xff; 64]).expect("the other end reads");
         // It is hung up on, at once.
         assert_eq!(noise.read(&mut [0]).unwrap_or(0), 0);
-        let silent = TcpStream::connect(address).expect("it is there");
+        let silent = TcpStream::connect(address).expect("the other end listens");
         // Packets of nobody's.
-        let (_, port) = honest.open_flow(wish(&short), stop).expect("it opens");
-        let stray = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has ports");
+        let (_, port) = honest
+            .open_flow(wish(&short), stop)
+            .expect("the flow can be opened");
+        let stray = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
         for bytes in [0, 5, 16, 1000] {
             let to = (Ipv4Addr::LOCALHOST, port);
-            stray.send_to(&vec![0xee; bytes], to).expect("it goes");
+            stray
+                .send_to(&vec![0xee; bytes], to)
+                .expect("the datagram can be sent");
         }
         let (_, received) = send_one(&mut honest, &short, Mechanism::Calls, stop);
         assert_eq!(received.packets, 10);
@@ -315,8 +351,9 @@ fn who_lies_or_disappears_ends_only_his_own_flows() {
 #[test]
 fn nobody_there_is_told_at_once() {
     let address = {
-        let taken = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
-        taken.local_addr().expect("it is bound")
+        let taken = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .expect("loopback has a free port");
+        taken.local_addr().expect("a bound socket has an address")
     };
     let nobody = Session::open(address, None, &AtomicBool::new(false));
     assert!(matches!(nobody, Err(Error::Nobody(..))), "{nobody:?}");

@@ -30,7 +30,7 @@ impl Sink for Nobody {
 /// A path that drops every tenth packet and doubles every tenth one.
 #[test]
 fn losses_and_copies_do_not_make_up_for_each_other() {
-    let at = "127.0.0.1:0".parse().expect("an address");
+    let at = "127.0.0.1:0".parse().expect("the address is well formed");
     let receiver = Receiver::open(at, Settings::default(), Hub::new(Box::new(Nobody)));
     let receiver = receiver.expect("loopback has ports");
     let (stop, go_on) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -43,8 +43,10 @@ fn losses_and_copies_do_not_make_up_for_each_other() {
             port: 0,
             name: String::new(),
         };
-        let (number, port) = session.open_flow(wish, &go_on).expect("it opens");
-        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has ports");
+        let (number, port) = session
+            .open_flow(wish, &go_on)
+            .expect("the flow can be opened");
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
         let packet = |sequence| {
             let stamp = Stamp {
                 flow: number,
@@ -52,7 +54,9 @@ fn losses_and_copies_do_not_make_up_for_each_other() {
                 sent_ns: 1,
             };
             let to = ("127.0.0.1", port);
-            socket.send_to(&stamp.write(), to).expect("it goes");
+            socket
+                .send_to(&stamp.write(), to)
+                .expect("the datagram can be sent");
         };
         for sequence in 0..2000 {
             match sequence % 10 {
@@ -70,7 +74,9 @@ fn losses_and_copies_do_not_make_up_for_each_other() {
         assert_eq!((came.packets, came.bytes), (1800, 28_800));
         assert_eq!((came.duplicates, came.lost), (200, 0));
         stop.store(true, Ordering::SeqCst);
-        runs.join().expect("it does not panic").expect("it listens");
+        runs.join()
+            .expect("the thread does not panic")
+            .expect("it listens");
     });
 }
 
@@ -125,8 +131,8 @@ fn sent(stream: &Stream, carrier: Box<dyn Carrier>) -> (Sent, Duration) {
 #[test]
 fn who_cannot_send_all_stops_in_time_and_says_what_was_not_sent() {
     // A hundred million packets a second, for a fifth of one.
-    let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has ports");
-    let own = socket.local_addr().expect("it is bound");
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("loopback has a free port");
+    let own = socket.local_addr().expect("a bound socket has an address");
     socket.connect(own).expect("it is there");
     let fast = stream(Protocol::Udp, Span::from_ns(10), 16, Span::from_ms(200));
     let udp = Udp::new(socket, &fast, Mechanism::Calls).expect("it is a socket");
@@ -137,10 +143,12 @@ fn who_cannot_send_all_stops_in_time_and_says_what_was_not_sent() {
     assert!(count.unsent > 0);
 
     // A receiver that reads nothing but the beginning.
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has ports");
-    let at = listener.local_addr().expect("it is bound");
-    let connection = TcpStream::connect(at).expect("it listens");
-    let (mut held, _) = listener.accept().expect("it came");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let at = listener
+        .local_addr()
+        .expect("a bound socket has an address");
+    let connection = TcpStream::connect(at).expect("the other end listens");
+    let (mut held, _) = listener.accept().expect("a client connects");
     let full = stream(
         Protocol::Tcp,
         Span::from_us(10),

@@ -1,4 +1,5 @@
-//! The tester on real packets: over a wire, through a kernel's router that a program makes lossy, and beside somebody who meddles.
+//! The tester on real packets: over a wire, through a kernel's router that a program makes lossy,
+//! and beside somebody who meddles.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
@@ -47,7 +48,7 @@ fn or_skip<T>(result: Result<T, Error>) -> Option<T> {
 /// Two namespaces with a wire between `a` and `b`.
 fn wire() -> Option<[Arc<Namespace>; 2]> {
     let (left, right) = (or_skip(Namespace::new())?, or_skip(Namespace::new())?);
-    veth(&left, "a", &right, "b").expect("a pair");
+    veth(&left, "a", &right, "b").expect("the pair of devices can be made");
     Some([left, right].map(Arc::new))
 }
 
@@ -105,8 +106,9 @@ fn open(ports: [Port; 2]) -> Option<Tester> {
     Some(tester)
 }
 
-/// Everything that was sent both ways comes whole, once and in order; a machine that is busy with others may keep a port's
-/// thread or the wire's soft interrupt waiting for longer than their rings last, but not in every one of many short trials.
+/// Everything that was sent both ways comes whole, once and in order; a machine that is busy with
+/// others may keep a port's thread or the wire's soft interrupt waiting for longer than their rings
+/// last, but not in every one of many short trials.
 fn nothing_is_lost(way: Way, stamps: Stamps) {
     let Some([left, right]) = wire() else { return };
     let Some(mut tester) = open(ports(way, [&left, &right], false, false)) else {
@@ -194,7 +196,8 @@ fn live_frames_are_counted_one_by_one() {
     assert!(refused.is_err_and(|error| error.to_string().contains("one size")));
 }
 
-/// A kernel's router between two wires, in a namespace of its own, whose input drops one of `n` test frames.
+/// A kernel's router between two wires, in a namespace of its own, whose input drops one of `n`
+/// test frames.
 struct Lossy {
     outer: [Arc<Namespace>; 2],
     middle: Namespace,
@@ -205,8 +208,8 @@ impl Lossy {
     fn new(n: i32, payload: i16, is_ipv6: bool) -> Option<Lossy> {
         let (left, right) = (or_skip(Namespace::new())?, or_skip(Namespace::new())?);
         let middle = or_skip(Namespace::new())?;
-        veth(&left, "a", &middle, "in").expect("a pair");
-        veth(&right, "b", &middle, "out").expect("a pair");
+        veth(&left, "a", &middle, "in").expect("the pair of devices can be made");
+        veth(&right, "b", &middle, "out").expect("the pair of devices can be made");
         if is_ipv6 {
             // Nobody else is on these wires: addresses need not be looked for first.
             for interface in ["all", "default", "in", "out"] {
@@ -222,7 +225,9 @@ impl Lossy {
             ["198.18.1.1/24", "198.19.1.1/24"]
         };
         for (name, address) in ["in", "out"].into_iter().zip(addresses) {
-            middle.add_address(name, address).expect("it is free");
+            middle
+                .add_address(name, address)
+                .expect("the address is free");
         }
         for variable in ["ipv4/ip_forward", "ipv6/conf/all/forwarding"] {
             middle.set_sysctl(variable, "1").expect("it may be written");
@@ -384,7 +389,11 @@ impl Meddler {
     fn send(&mut self, frame: &[u8], times: usize) {
         let mut batch = Packets::new();
         for _ in 0..times {
-            batch.push(self.pool.alloc_with(frame).expect("there is room"));
+            batch.push(
+                self.pool
+                    .alloc_with(frame)
+                    .expect("the pool has a free slot"),
+            );
         }
         let device = &mut self.devices[0];
         while !batch.is_empty() || device.unsent() > 0 {
@@ -406,9 +415,12 @@ fn copies_damage_strays_and_strangers_are_told_apart() {
     let plan = one_way(traffic, &[load(1000.0, 300)]);
     let mut meddler = Meddler::new([&left, &right]);
     run(&mut tester, &plan);
-    // A frame of the run before, whose frames all wait for the meddler; those of the next run follow them.
+    // A frame of the run before, whose frames all wait for the meddler; those of the next run
+    // follow them.
     let old = meddler.next();
-    let old_run = Signature::read(&old[PAYLOAD..]).expect("it is whole").run;
+    let old_run = Signature::read(&old[PAYLOAD..])
+        .expect("the signature is whole")
+        .run;
     let seen = std::thread::scope(|scope| {
         scope.spawn(|| {
             let fresh = loop {
@@ -489,7 +501,7 @@ fn broadcasts_queries_and_updates_go_beside_the_test_frames() {
         .expect("the port is free");
     agent
         .set_read_timeout(Some(Duration::from_millis(20)))
-        .expect("it is not zero");
+        .expect("the time-out is above 0");
     let routed = device
         .middle
         .run(|| UdpSocket::bind("0.0.0.0:520"))
@@ -524,7 +536,9 @@ fn broadcasts_queries_and_updates_go_beside_the_test_frames() {
                         query[at - 1] = 0x41;
                     }
                 }
-                agent.send_to(query, from).expect("the asker is near");
+                agent
+                    .send_to(query, from)
+                    .expect("the datagram can be sent");
             }
         });
         let seen = run(&mut tester, &one_way(traffic, &[load(2000.0, 1100)]));
@@ -534,7 +548,7 @@ fn broadcasts_queries_and_updates_go_beside_the_test_frames() {
     let seen = first(&seen);
     assert_eq!((seen.sent(), seen.lost()), (2178, 0));
     let mut bytes = [0; 512];
-    let (length, from) = routed.recv_from(&mut bytes).expect("an update has come");
+    let (length, from) = routed.recv_from(&mut bytes).expect("a datagram arrives");
     assert_eq!(
         (length, from.to_string()),
         (124, "198.18.1.2:520".to_owned())
@@ -578,7 +592,7 @@ fn a_run_that_is_stopped_tells_what_it_saw() {
             meddler.next();
             stop.store(true, Ordering::Relaxed);
         });
-        tester.run(&plan, &stop).expect("it was right")
+        tester.run(&plan, &stop).expect("the run succeeds")
     });
     assert!(seen.is_interrupted && seen.fault.is_none());
     assert!((1..3_000_000).contains(&first(&seen).sent()));
@@ -602,7 +616,7 @@ fn a_port_that_vanishes_is_a_fault_and_what_was_seen_is_kept() {
         });
         tester
             .run(&plan, &AtomicBool::new(false))
-            .expect("it was right")
+            .expect("the run succeeds")
     });
     assert!(seen.fault.is_some(), "{seen:?}");
     assert!(first(&seen).sent() >= 1);

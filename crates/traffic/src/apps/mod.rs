@@ -1,9 +1,11 @@
 //! Applications: models of the packets that a program sends, one file each.
 //!
-//! Numbers are *published* (with the paper), *observed* of D-ITG 2.8.1 on loopback, or *assumed*; each file says
-//! which. They are models of sizes and times only: no packet carries the application's protocol.
+//! Numbers are *published* (with the paper), *observed* of D-ITG 2.8.1 on loopback, or *assumed*;
+//! each file says which. They are models of sizes and times only: no packet carries the
+//! application's protocol.
 //!
-//! An application of another crate is made known with [`register`] and then works wherever a built-in one does.
+//! An application of another crate is made known with [`register`] and then works wherever a
+//! built-in one does.
 
 use crate::stream::Source;
 use trammel_core::entry::{About, Params};
@@ -37,7 +39,9 @@ mod tests {
             .iter()
             .map(|(key, value)| ((*key).to_owned(), Value::Text((*value).to_owned())))
             .collect();
-        (entry.build)(&Params::resolve(&entry.about, &given).expect("in range"))
+        (entry.build)(
+            &Params::resolve(&entry.about, &given).expect("the parameters are within their ranges"),
+        )
     }
 
     fn sample(source: &dyn Source, seed: u64, secs: u64) -> Vec<Departure> {
@@ -76,7 +80,8 @@ mod tests {
 
     #[test]
     fn every_application_has_the_rate_and_the_sizes_that_it_predicts() {
-        // Seconds of each of 20 runs. Segments are long where flows are, so that many flows fit into a test.
+        // Seconds of each of 20 runs. Segments are long where flows are, so that many flows fit
+        // into a test.
         let cases: [Case; 13] = [
             ("voip", &[("codec", "g723.1")], 100),
             ("voip", &[("silence-suppression", "true")], 500),
@@ -102,7 +107,8 @@ mod tests {
             let (mut rates, mut sizes) = (Moments::new(), Moments::new());
             for seed in 1..=20 {
                 let all = sample(source.as_ref(), seed, secs);
-                // The first fifth is left out: bursts begin with one, a player with an empty buffer.
+                // The first fifth is left out: bursts begin with one, a player with an empty
+                // buffer.
                 let begin = Time::from_secs(secs / 5);
                 let settled: Vec<_> = all.iter().filter(|packet| packet.at >= begin).collect();
                 rates.push(settled.len() as f64 / (secs - secs / 5) as f64);
@@ -117,7 +123,8 @@ mod tests {
                 );
             };
             let rate = predicted.mean_rate.unwrap();
-            // One packet more or less at the edges of the time, which constant rates do not average out.
+            // One packet more or less at the edges of the time, which constant rates do not average
+            // out.
             near(&rates, rate, 1.0 / (secs - secs / 5) as f64, "rate");
             let bytes = predicted.mean_bytes.unwrap();
             // A mean of ratios is off by the square of a ratio's spread.
@@ -135,10 +142,11 @@ mod tests {
 
     #[test]
     fn the_observed_table_is_met() {
-        // D-ITG 2.8.1 on loopback over 4 s: its packets over 4, so a packet more or less is 0.25 a second, and a rounded
-        // digit 0.05. Of random gaps the tolerance is three standard deviations of a count in 4 s: 12 (gaps with a
-        // coefficient of variation of 0.66), and √3.4 / 4 · 3 = 1.4 for the three messages of DNS. Telnet's mean is not
-        // settled after 4 s, but that number is the model's parameter.
+        // D-ITG 2.8.1 on loopback over 4 s: its packets over 4, so a packet more or less is 0.25 a
+        // second, and a rounded digit 0.05. Of random gaps the tolerance is three standard
+        // deviations of a count in 4 s: 12 (gaps with a coefficient of variation of 0.66), and √3.4
+        // / 4 · 3 = 1.4 for the three messages of DNS. Telnet's mean is not settled after 4 s, but
+        // that number is the model's parameter.
         const CONSTANT: f64 = 0.3;
         let rtp: &[(&str, &str)] = &[];
         let codec = |name| [("codec", name)];
@@ -159,7 +167,8 @@ mod tests {
             ("dns", &[], 0.84, 1.4, 152.0, 239.0),
             // "About 64".
             ("quake3", &[], 147.0, 12.0, 63.5, 64.5),
-            // Three standard errors of 97 sizes with a deviation of 8 are 2.4; half a byte of rounding.
+            // Three standard errors of 97 sizes with a deviation of 8 are 2.4; half a byte of
+            // rounding.
             ("counter-strike", &[], 24.2, CONSTANT, 40.1, 45.9),
             (
                 "counter-strike",
@@ -169,7 +178,8 @@ mod tests {
                 27.5,
                 28.5,
             ),
-            // The size of D-ITG's G.729.2 with -VAD, 25 bytes at the full rate, is not followed: ours has silences.
+            // The size of D-ITG's G.729.2 with -VAD, 25 bytes at the full rate, is not followed:
+            // ours has silences.
             (
                 "voip",
                 &[("codec", "g729.2"), ("silence-suppression", "true")],
@@ -213,7 +223,8 @@ mod tests {
             .map(|pair| pair[1].at.saturating_since(pair[0].at).as_secs_f64() - 0.01)
             .filter(|silence| *silence > 1e-6)
             .collect();
-        // About 1544 cycles, of which some have a talk spurt without a packet. Exponential: the deviation is the mean.
+        // About 1544 cycles, of which some have a talk spurt without a packet. Exponential: the
+        // deviation is the mean.
         let moments: Moments = silences.iter().copied().collect();
         let mean = moments.mean().unwrap();
         let error = 4.0 * 1.587 / (silences.len() as f64).sqrt();

@@ -1,18 +1,20 @@
 //! Adaptive video: a segment each few seconds, silence until the next, at qualities that change.
 //!
 //! # What it does
-//! What a server sends to a player that has filled its buffer: `buffer` segments at once, then one each `period`, each
-//! at the line's full rate and followed by silence, the on–off pattern that is *published* (Rao et al. 2011, §4: "short
-//! ON-OFF cycles"). The quality is a step of `ladder`; after each segment it changes with probability 1 / `stay` to the
-//! next step up or down, equally likely, and stays where there is none: all steps are as likely in the long run. Rates,
-//! period and changes are *assumed*: a real player chooses by what the network delivers, which a plan cannot know.
+//! What a server sends to a player that has filled its buffer: `buffer` segments at once, then one
+//! each `period`, each at the line's full rate and followed by silence, the on–off pattern that is
+//! *published* (Rao et al. 2011, §4: "short ON-OFF cycles"). The quality is a step of `ladder`;
+//! after each segment it changes with probability 1 / `stay` to the next step up or down, equally
+//! likely, and stays where there is none: all steps are as likely in the long run. Rates, period
+//! and changes are *assumed*: a real player chooses by what the network delivers, which a plan
+//! cannot know.
 //!
 //! # Parameters
 //! `ladder`, `period`, `buffer`, `stay`, `rate`, `segment`.
 //!
 //! # References
-//! Rao, Legout, Lim, Towsley, Barakat and Dabbous, "Network Characteristics of Video Streaming Traffic", CoNEXT 2011;
-//! ISO/IEC 23009-1 (DASH).
+//! Rao, Legout, Lim, Towsley, Barakat and Dabbous, "Network Characteristics of Video Streaming
+//! Traffic", CoNEXT 2011; ISO/IEC 23009-1 (DASH).
 
 use super::Entry;
 use crate::moments::Predicted;
@@ -98,12 +100,14 @@ impl Video {
             let bytes = (mbps * 1e6 * period.as_secs_f64() / 8.0).round();
             // Not-a-number is in no range.
             if !(f64::MIN_POSITIVE..most).contains(mbps) {
-                return Err(format!("`ladder` has {mbps} Mbit/s; between 0 and `rate`, {most} Mbit/s, can be played"));
+                return Err(format!(
+                    "`ladder` has {mbps} Mbit/s; between 0 and `rate`, {most} Mbit/s, can be played"
+                ));
             }
             if !(1.0..=SEGMENT_MAX_BYTES).contains(&bytes) {
                 return Err(format!(
-                    "a segment of {mbps} Mbit/s has {bytes} bytes; between 1 and {SEGMENT_MAX_BYTES} can be sent: \
-                     change `period`"
+                    "a segment of {mbps} Mbit/s has {bytes} bytes; between 1 and \
+                     {SEGMENT_MAX_BYTES} can be sent: change `period`"
                 ));
             }
             Ok(bytes as u64)

@@ -1,15 +1,18 @@
-//! How far another host's clock is from ours, and how fast it leaves: from the delays of packets alone.
+//! How far another host's clock is from ours, and how fast it leaves: from the delays of packets
+//! alone.
 //!
-//! Queues only add to delay, so the least delays of a while follow the clocks. [`Envelope`] finds the line that lies
-//! nowhere above the delays and is least below them in sum: an edge of their lower convex hull, the one over the mean
-//! of the sending times (Moon, Skelly and Towsley 1999, §4). Its slope is the drift. One direction cannot tell an
-//! offset from a propagation delay; from both, half the difference of the two lines is the offset as far as the least
-//! delays of both directions are equal, and half their sum, the least delay that was assumed, bounds the error, as
+//! Queues only add to delay, so the least delays of a while follow the clocks. [`Envelope`] finds
+//! the line that lies nowhere above the delays and is least below them in sum: an edge of their
+//! lower convex hull, the one over the mean of the sending times (Moon, Skelly and Towsley 1999,
+//! §4). Its slope is the drift. One direction cannot tell an offset from a propagation delay; from
+//! both, half the difference of the two lines is the offset as far as the least delays of both
+//! directions are equal, and half their sum, the least delay that was assumed, bounds the error, as
 //! no delay is negative (RFC 5905 §8 has the same bound).
 //!
-//! What Moon et al. do not give is an uncertainty. Ours: a straight line through the minima of up to 64 equal spans
-//! of time, by least squares, is a second estimate of the drift; the uncertainty is the root of the sum of the squares
-//! of the two estimates' difference and of the second's standard error.
+//! What Moon et al. do not give is an uncertainty. Ours: a straight line through the minima of up
+//! to 64 equal spans of time, by least squares, is a second estimate of the drift; the uncertainty
+//! is the root of the sum of the squares of the two estimates' difference and of the second's
+//! standard error.
 
 /// Points that are held before they are reduced to their hull: 64 KB.
 const MOST_POINTS: usize = 1 << 12;
@@ -58,8 +61,8 @@ struct Height {
     error_ns: f64,
 }
 
-/// How often an offset is put into the time at which the other direction's least delay is taken: each time leaves a
-/// thousandth of the error or less.
+/// How often an offset is put into the time at which the other direction's least delay is taken:
+/// each time leaves a thousandth of the error or less.
 const TURNS: u32 = 4;
 
 impl Line {
@@ -200,7 +203,8 @@ fn lower_hull(mut points: Vec<Point>) -> Vec<Point> {
     let mut hull: Vec<Point> = Vec::new();
     for point in points {
         while let [.., a, b] = hull[..] {
-            // Whether b is above the line from a to the point, or on it. Times of 64 bits make products of 130.
+            // Whether b is above the line from a to the point, or on it. Times of 64 bits make
+            // products of 130.
             let rise = |to: Point| i128::from(to.delay) - i128::from(a.delay);
             let run = |to: Point| i128::from(to.sent) - i128::from(a.sent);
             let is_above = match (
@@ -223,22 +227,26 @@ fn lower_hull(mut points: Vec<Point>) -> Vec<Point> {
 /// How far the receiver's clock is ahead of the sender's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
-    /// The sender's time at which `offset_ns` holds, in nanoseconds since 1970: the middle of the packets.
+    /// The sender's time at which `offset_ns` holds, in nanoseconds since 1970: the middle of the
+    /// packets.
     pub at_ns: i64,
-    /// How far it is ahead then; with one direction together with the least delay, which nothing can tell apart.
+    /// How far it is ahead then; with one direction together with the least delay, which nothing
+    /// can tell apart.
     pub offset_ns: f64,
-    /// By which the offset may be wrong at most, by unequal paths and queues: half the least round trip. `None` with one
-    /// direction: nothing is known of the offset, and what is left of delays is how far they are above the least.
+    /// By which the offset may be wrong at most, by unequal paths and queues: half the least round
+    /// trip. `None` with one direction: nothing is known of the offset, and what is left of delays
+    /// is how far they are above the least.
     pub offset_bound_ns: Option<f64>,
     /// How much it gains, in nanoseconds by nanosecond: 1e-6 is one part per million.
     pub drift: f64,
-    /// The uncertainty of the drift; `None` where the packets were sent within too short a time to tell.
+    /// The uncertainty of the drift; `None` where the packets were sent within too short a time to
+    /// tell.
     pub drift_uncertainty: Option<f64>,
 }
 
 impl Clock {
-    /// From packets that it received. Only drift can be told; delays that it is subtracted from are those above the least.
-    /// `None` of fewer than two sending times.
+    /// From packets that it received. Only drift can be told; delays that it is subtracted from are
+    /// those above the least. `None` of fewer than two sending times.
     pub(crate) fn of_one_way(forward: &Envelope) -> Option<Clock> {
         let line = forward.line()?;
         Some(Clock {
@@ -250,13 +258,16 @@ impl Clock {
         })
     }
 
-    /// From packets that it received and from packets that it sent. `None` of fewer than two sending times of either.
+    /// From packets that it received and from packets that it sent. `None` of fewer than two
+    /// sending times of either.
     pub fn of_both_ways(forward: &Envelope, backward: &Envelope) -> Option<Clock> {
         let (there, back) = (forward.line()?, backward.line()?);
         let at_ns = there.at_ns;
-        // A hull lies nowhere below the least delay that its clock could see: the truth is between the two.
+        // A hull lies nowhere below the least delay that its clock could see: the truth is between
+        // the two.
         let up = forward.height(&there, at_ns);
-        // The times of packets that it sent are by its own clock, which is ahead of ours by what is looked for.
+        // The times of packets that it sent are by its own clock, which is ahead of ours by what is
+        // looked for.
         let mut offset_ns = (up.ns - back.at(at_ns)) / 2.0;
         let mut down = backward.height(&back, at_ns.saturating_add(offset_ns as i64));
         for _ in 0..TURNS {
@@ -275,8 +286,8 @@ impl Clock {
         })
     }
 
-    /// How far it is ahead at the sender's time `at_ns`, in whole nanoseconds, rounded down: no delay falls below a line
-    /// that it lies on.
+    /// How far it is ahead at the sender's time `at_ns`, in whole nanoseconds, rounded down: no
+    /// delay falls below a line that it lies on.
     pub(crate) fn offset_ns_at(&self, at_ns: i64) -> i64 {
         // A float beyond the range becomes its end, not-a-number 0.
         (self.offset_ns + self.drift * distance(at_ns, self.at_ns)).floor() as i64
@@ -292,8 +303,8 @@ mod tests {
     const SECOND: i64 = 1_000_000_000;
     const START: i64 = 1_800_000_000 * SECOND;
 
-    /// Packets every 10 ms for 100 s: a least delay of 40 us plus exponential queueing of 200 us in the mean, to a clock that
-    /// is ahead by `offset` at the start and gains `drift`.
+    /// Packets every 10 ms for 100 s: a least delay of 40 us plus exponential queueing of 200 us in
+    /// the mean, to a clock that is ahead by `offset` at the start and gains `drift`.
     fn packets(seed: u64, offset: f64, drift: f64) -> Vec<(i64, i64)> {
         let mut rng = Rng::new(seed, "packets of a clock");
         (0..10_000)
@@ -327,7 +338,8 @@ mod tests {
             worst = worst.max(error);
             within += usize::from(error <= 2.0 * clock.drift_uncertainty.unwrap());
         }
-        // The least of 156 exponential delays of 200 us lies some 1.3 us above the least possible: over 100 s, 1.3e-8.
+        // The least of 156 exponential delays of 200 us lies some 1.3 us above the least possible:
+        // over 100 s, 1.3e-8.
         assert!(worst < 1.3e-8, "{worst}");
         assert!(within >= 95, "{within}");
     }
@@ -335,7 +347,8 @@ mod tests {
     /// The clock by packets of both ways, those back being `shorter` by so much.
     fn both_ways(seed: u64, offset: f64, drift: f64, shorter: i64) -> Clock {
         let forward = envelope(&packets(seed, offset, drift));
-        // The other way's delays are by as much too short; their sending times are by the other clock.
+        // The other way's delays are by as much too short; their sending times are by the other
+        // clock.
         let back: Vec<_> = packets(seed + 100, -offset, -drift)
             .into_iter()
             .map(|(sent, delay)| {
@@ -406,19 +419,25 @@ mod tests {
     }
 
     proptest! {
-        /// The line lies nowhere above, and none through two points that does so is less far below in sum.
+        /// The line lies nowhere above, and none through two points that does so is less far below
+        /// in sum.
         #[test]
         fn the_line_is_the_best_there_is(
             packets in prop::collection::vec((0..1000_i64, -500..500_i64), 2..25),
         ) {
-            // The mean of the times is taken to a whole nanosecond: far apart, that matters to nothing.
-            let packets: Vec<_> = packets.into_iter().map(|(sent, delay)| (sent * 1_000_000, delay)).collect();
+            // The mean of the times is taken to a whole nanosecond: far apart, that matters to
+            // nothing.
+            let packets: Vec<_> = packets.into_iter().map(
+                |(sent, delay)| (sent * 1_000_000, delay)
+            ).collect();
             let Some(line) = envelope(&packets).line() else {
                 prop_assert!(packets.iter().all(|(sent, _)| *sent == packets[0].0));
                 return Ok(());
             };
             let gap = |at: &dyn Fn(i64) -> f64| {
-                let gaps: Vec<f64> = packets.iter().map(|(sent, delay)| *delay as f64 - at(*sent)).collect();
+                let gaps: Vec<f64> = packets.iter().map(
+                    |(sent, delay)| *delay as f64 - at(*sent)
+                ).collect();
                 (gaps.iter().copied().fold(f64::INFINITY, f64::min), gaps.iter().sum::<f64>())
             };
             let (least, sum) = gap(&|sent| line.at(sent));
@@ -426,13 +445,16 @@ mod tests {
             for a in &packets {
                 for b in packets.iter().filter(|b| b.0 > a.0) {
                     let slope = (b.1 - a.1) as f64 / (b.0 - a.0) as f64;
-                    let (other_least, other) = gap(&|sent| a.1 as f64 + slope * (sent - a.0) as f64);
+                    let (other_least, other) = gap(
+                        &|sent| a.1 as f64 + slope * (sent - a.0) as f64
+                    );
                     prop_assert!(other_least < -1e-6 || other >= sum - 0.1, "{} {}", other, sum);
                 }
             }
         }
 
-        /// Whatever the clocks, the paths and the queues: the offset is within its bound of the truth.
+        /// Whatever the clocks, the paths and the queues: the offset is within its bound of the
+        /// truth.
         #[test]
         fn the_bound_holds_the_truth(
             offset in -1e12..1e12_f64, drift in -2e-4..2e-4_f64,
@@ -452,16 +474,21 @@ mod tests {
             }
             let clock = Clock::of_both_ways(&forward, &backward).unwrap();
             let truth = ahead(clock.at_ns - START) as f64;
-            // What the clock gains while a packet is under way is of neither end: 70 ms of 2e-4 at most.
+            // What the clock gains while a packet is under way is of neither end: 70 ms of 2e-4 at
+            // most.
             let slack = 2e-4 * 70e6 + 2.0;
             let bound = clock.offset_bound_ns.unwrap() + slack;
             prop_assert!((clock.offset_ns - truth).abs() <= bound, "{:?} {}", clock, truth);
         }
 
         #[test]
-        fn nothing_overflows(packets in prop::collection::vec((any::<i64>(), any::<i64>()), 0..40)) {
+        fn nothing_overflows(packets in prop::collection::vec(
+            (any::<i64>(), any::<i64>()), 0..40
+        )) {
             let envelope = envelope(&packets);
-            for clock in [Clock::of_one_way(&envelope), Clock::of_both_ways(&envelope, &envelope)].into_iter().flatten() {
+            for clock in [
+                Clock::of_one_way(&envelope), Clock::of_both_ways(&envelope, &envelope)
+            ].into_iter().flatten() {
                 clock.offset_ns_at(i64::MIN);
                 clock.offset_ns_at(i64::MAX);
             }

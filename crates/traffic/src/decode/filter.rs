@@ -8,11 +8,11 @@ use std::net::IpAddr;
 pub struct Filter {
     /// The numbers of flows; empty for all.
     pub flows: Vec<u32>,
-    /// Hosts of which one is a flow's source or destination; empty for all. A flow that the log does not describe
-    /// before its records is of no host.
+    /// Hosts of which one is a flow's source or destination; empty for all. A flow that the log
+    /// does not describe before its records is of no host.
     pub hosts: Vec<IpAddr>,
-    /// Records whose second instant is at or after it, in nanoseconds since 1970. Numbers before the first such
-    /// record are not missed.
+    /// Records whose second instant is at or after it, in nanoseconds since 1970. Numbers before
+    /// the first such record are not missed.
     pub from_ns: Option<i64>,
     /// Records whose second instant is before it.
     pub until_ns: Option<i64>,

@@ -1,13 +1,15 @@
 //! The decoder: what the records of a log say of flows and of all of them together.
 //!
-//! It takes entries one by one and keeps no records: of each flow a window of sequence numbers, histograms, and the
-//! intervals of its series, about 250 KB with the default [`Options`] and 130 KB more where delays lie on both sides
-//! of 0. What is beyond the limits of those is counted as such and never silently left out.
+//! It takes entries one by one and keeps no records: of each flow a window of sequence numbers,
+//! histograms, and the intervals of its series, about 250 KB with the default [`Options`] and 130
+//! KB more where delays lie on both sides of 0. What is beyond the limits of those is counted as
+//! such and never silently left out.
 //!
 //! - A **flow** belongs to a session of the log: the same number in two sessions is two flows.
-//! - **Totals** are kept for each kind of instants apart, as lateness, one-way delay and round trip are not one thing.
-//! - **Received** are first copies within the window. Duplicates, and packets later than the window, count among packets
-//!   and bytes and nowhere else.
+//! - **Totals** are kept for each kind of instants apart, as lateness, one-way delay and round trip
+//!   are not one thing.
+//! - **Received** are first copies within the window. Duplicates, and packets later than the
+//!   window, count among packets and bytes and nowhere else.
 
 pub mod clock;
 mod delay;
@@ -47,20 +49,24 @@ use trammel_core::time::Span;
 /// What is decoded and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The length of a series' intervals, which begin at the first record that is decoded; at least 1 ns.
+    /// The length of a series' intervals, which begin at the first record that is decoded; at least
+    /// 1 ns.
     pub interval: Span,
-    /// How many sequence numbers of a flow are told apart: a packet that comes after one that is greater by `window` or
-    /// more is too late, and lost. Rounded up to a power of two, from 2 to 2²⁰; it takes 8 bytes a number.
+    /// How many sequence numbers of a flow are told apart: a packet that comes after one that is
+    /// greater by `window` or more is too late, and lost. Rounded up to a power of two, from 2 to
+    /// 2²⁰; it takes 8 bytes a number.
     pub window: usize,
     /// The level of confidence intervals, between 0 and 1.
     pub level: f64,
-    /// How far receivers' clocks are from senders', by their hosts: subtracted from the one-way delays of their flows.
+    /// How far receivers' clocks are from senders', by their hosts: subtracted from the one-way
+    /// delays of their flows.
     pub clocks: BTreeMap<Pair, Clock>,
     /// Which records.
     pub filter: Filter,
     /// The most flows, and sessions; records of further ones are only counted.
     pub most_flows: usize,
-    /// The most intervals of all flows' series, of about 100 bytes; records beyond them are in no series.
+    /// The most intervals of all flows' series, of about 100 bytes; records beyond them are in no
+    /// series.
     pub most_intervals: usize,
 }
 
@@ -100,7 +106,8 @@ pub struct TotalReport {
     pub instants: Instants,
     /// How many flows.
     pub flows: u64,
-    /// Their numbers together: means are over packets, losses and reordering within flows, summed up.
+    /// Their numbers together: means are over packets, losses and reordering within flows, summed
+    /// up.
     pub summary: Summary,
     /// The same by intervals.
     pub series: Vec<IntervalReport>,
@@ -119,12 +126,13 @@ pub struct Report {
     pub totals: Vec<TotalReport>,
     /// Records that the filter left out.
     pub filtered_records: u64,
-    /// Records that belong to no session, are beyond the most flows or sessions, or have a sequence number above
-    /// [`MOST_SEQUENCE`]: they are in no number above.
+    /// Records that belong to no session, are beyond the most flows or sessions, or have a sequence
+    /// number above [`MOST_SEQUENCE`]: they are in no number above.
     pub unaccounted_records: u64,
     /// Records and losses that are in no series, as there were too many intervals.
     pub beyond_series: u64,
-    /// Flows that were over first, of more than [`Options::most_flows`]: they are in the totals only.
+    /// Flows that were over first, of more than [`Options::most_flows`]: they are in the totals
+    /// only.
     pub flows_in_totals_only: u64,
 }
 
@@ -216,8 +224,8 @@ impl Decoder {
         }
     }
 
-    /// So many packets of the current session's flow `number` were sent, as the sender tells: those after the last that
-    /// came are lost too, unless the filter ends before them.
+    /// So many packets of the current session's flow `number` were sent, as the sender tells: those
+    /// after the last that came are lost too, unless the filter ends before them.
     pub fn sent(&mut self, number: u32, packets: u64) {
         let Some(session) = self.session else { return };
         // What was sent within a part of the time, nobody tells.
@@ -305,8 +313,9 @@ impl Decoder {
         })
     }
 
-    /// Flow `number` of the current session is over: its numbers are settled, and what they were made of is given up. Of more
-    /// than [`Options::most_flows`] that are over, those that were first stay in the totals only.
+    /// Flow `number` of the current session is over: its numbers are settled, and what they were
+    /// made of is given up. Of more than [`Options::most_flows`] that are over, those that were
+    /// first stay in the totals only.
     pub fn close(&mut self, number: u32) {
         let Some(session) = self.session else { return };
         let Some(place) = self.places.remove(&(session, number)) else {
@@ -329,7 +338,8 @@ impl Decoder {
         let axis = self.axis();
         let may_have_ended = self.options.filter.until_ns.is_none();
         let known = std::mem::take(&mut self.known[place]);
-        // A flow of which nothing came is small, and there may be thousands: nothing is kept for it before.
+        // A flow of which nothing came is small, and there may be thousands: nothing is kept for it
+        // before.
         let mut counts = known
             .counts
             .unwrap_or_else(|| Box::new(FlowCounts::new(2, true)));

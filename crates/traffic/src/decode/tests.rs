@@ -90,8 +90,8 @@ fn a_flow_by_hand() {
         / 5.0;
     assert!((delay.sd_ns / 1e6 - variance.sqrt()).abs() < 1e-9);
     assert!((delay.quantiles.p50_ns - 7 * ms).abs() <= 7_000);
-    // Five delays in two intervals: 44 ms of four and 955 of one are 755.2 off what the mean makes of four and one, either way;
-    // t of 1 degree at 97.5 % is 12.7062, and 2.5 come in an interval.
+    // Five delays in two intervals: 44 ms of four and 955 of one are 755.2 off what the mean makes
+    // of four and one, either way; t of 1 degree at 97.5 % is 12.7062, and 2.5 come in an interval.
     let interval = delay.mean_interval_ns.unwrap();
     let half = 12.7062 * (2.0 * 755.2_f64.powi(2) / 2.5_f64.powi(2) / 2.0).sqrt() * 1e6;
     assert!((interval.mean - 199.8e6).abs() < 1.0 && (interval.high - 199.8e6 - half).abs() < 1e5);
@@ -467,7 +467,9 @@ proptest! {
                 record(0, *sequence, end - delay, end)
             })
             .collect();
-        let report = decoded(Options { interval: Span::from_ns(35), ..Options::default() }, &records);
+        let report = decoded(
+            Options { interval: Span::from_ns(35), ..Options::default() }, &records
+        );
         let summary = &report.flows[0].summary;
         let mut firsts: Vec<(u64, i64)> = vec![];
         for arrival in &arrivals {
@@ -475,14 +477,20 @@ proptest! {
                 firsts.push(*arrival);
             }
         }
-        let delay_of = |wanted: u64| firsts.iter().find(|first| first.0 == wanted).map(|first| first.1);
+        let delay_of = |wanted: u64| firsts.iter().find(
+            |first| first.0 == wanted
+        ).map(|first| first.1);
         let delay = summary.delay.unwrap();
         prop_assert_eq!(delay.pkts, firsts.len() as u64);
-        prop_assert_eq!(delay.negative_pkts, firsts.iter().filter(|first| first.1 < 0).count() as u64);
+        prop_assert_eq!(
+            delay.negative_pkts, firsts.iter().filter(|first| first.1 < 0).count() as u64
+        );
         let d: Vec<i64> = firsts.windows(2).map(|pair| (pair[1].1 - pair[0].1).abs()).collect();
         let mean = (!d.is_empty()).then(|| d.iter().sum::<i64>() as f64 / d.len() as f64);
         prop_assert_eq!(summary.jitter.mean_ns, mean);
-        let ipdv: Vec<i64> = (1..30).filter_map(|s| Some(delay_of(s)? - delay_of(s - 1)?)).collect();
+        let ipdv: Vec<i64> = (1..30).filter_map(|s| Some(
+            delay_of(s)? - delay_of(s - 1)?
+        )).collect();
         prop_assert_eq!(summary.ipdv.map_or(0, |found| found.pairs), ipdv.len() as u64);
         if let Some(found) = summary.ipdv {
             let mean = ipdv.iter().sum::<i64>() as f64 / ipdv.len() as f64;
@@ -508,7 +516,11 @@ proptest! {
     #[test]
     fn any_records_are_decoded(
         records in prop::collection::vec(
-            (0..4_u32, prop_oneof![any::<u64>(), 0..(1_u64 << 40), 0..100_u64], any::<i64>(), any::<i64>()), 0..60),
+            (
+                0..4_u32, prop_oneof![any::<u64>(), 0..(1_u64 << 40), 0..100_u64], any::<i64>(),
+                any::<i64>()
+            ),
+            0..60),
         sent in prop::collection::vec((0..4_u32, any::<u64>()), 0..4),
         window in 0..32_usize,
         interval in prop_oneof![Just(Span::ZERO), Just(Span::from_secs(1)), Just(Span::MAX)],

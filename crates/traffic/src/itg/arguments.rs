@@ -1,11 +1,14 @@
-//! The words of ITGSend's command line and script files, and of ITGRecv's command line, as tables of flags.
+//! The words of ITGSend's command line and script files, and of ITGRecv's command line, as tables
+//! of flags.
 //!
-//! [`invocation`] reads a command line, [`serve`] that of the receiver, [`script`] a script file of one flow a line; both give [`Command`]s. Ours reads what the
-//! manual of 2.8.1 describes. Where the original does something else, or a word is without effect, the command carries a remark
-//! for the user. The empty lines of a script are skipped as in the original; lines that begin with `#`, which the original
-//! refuses, are comments.
+//! [`invocation`] reads a command line, [`serve`] that of the receiver, [`script`] a script file of
+//! one flow a line; both give [`Command`]s. Ours reads what the manual of 2.8.1 describes. Where
+//! the original does something else, or a word is without effect, the command carries a remark for
+//! the user. The empty lines of a script are skipped as in the original; lines that begin with `#`,
+//! which the original refuses, are comments.
 //!
-//! A word after a flag that may be left out (`-l [file]`) is taken unless it begins with `-` or names an application.
+//! A word after a flag that may be left out (`-l [file]`) is taken unless it begins with `-` or
+//! names an application.
 
 mod applications;
 mod bounds;
@@ -82,7 +85,8 @@ pub fn invocation<S: AsRef<str>>(words: &[S]) -> Result<Invocation, Error> {
 /// Reads the text of a script: one flow a line; empty lines and those that begin with `#` are none.
 ///
 /// # Errors
-/// If a line is no flow, or has options of logs, which stand on the command line; the message has the line's number. If there is no flow at all.
+/// If a line is no flow, or has options of logs, which stand on the command line; the message has
+/// the line's number. If there is no flow at all.
 pub fn script(text: &str) -> Result<Vec<Command>, Error> {
     let mut commands = Vec::new();
     for (number, line) in text.lines().enumerate() {

@@ -11,8 +11,9 @@
 //! | 36, 82 | the sender's address, the receiver's: text, closed by a zero | 46 bytes each |
 //! | 128, 136 | second of sending and of receiving, with its fraction | double each |
 //!
-//! All in the order of bytes of the machine that wrote it, which the log does not tell: [`Order::of`] finds it in the first record,
-//! as a port that is below 65,536 in one order is not in the other (but for port 0). What ITGLog writes was seen to be the same.
+//! All in the order of bytes of the machine that wrote it, which the log does not tell:
+//! [`Order::of`] finds it in the first record, as a port that is below 65,536 in one order is not
+//! in the other (but for port 0). What ITGLog writes was seen to be the same.
 
 use super::line::{Error, Line};
 use std::net::{IpAddr, SocketAddr};
@@ -254,7 +255,8 @@ mod tests {
         // What ITGDec prints for it, blanks apart.
         assert_eq!(
             text.split_whitespace().collect::<Vec<_>>().join(" "),
-            "Flow>0001 Seq> 1 Src> 127.0.0.1/43358 Dest> 127.0.0.1/10001 txTime>16:44:24.392343 rxTime>16:44:24.392391 Size> 101"
+            "Flow>0001 Seq> 1 Src> 127.0.0.1/43358 Dest> 127.0.0.1/10001 txTime>16:44:24.392343 \
+             rxTime>16:44:24.392391 Size> 101"
         );
         let mut out = Vec::new();
         write(&line, Order::Little, &mut out);

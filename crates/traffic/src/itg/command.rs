@@ -31,7 +31,8 @@ pub enum Law {
 /// What the numbers of a law are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Packets per second: the gap is drawn after each number was made one of time (x packets/s → 1000/x ms).
+    /// Packets per second: the gap is drawn after each number was made one of time (x packets/s →
+    /// 1000/x ms).
     PerSecond,
     /// Milliseconds.
     Milliseconds,
@@ -254,7 +255,8 @@ pub struct Command {
     pub signalling: Signalling,
     /// What is logged; in a script this stands on the command line instead.
     pub logs: Logs,
-    /// What the user should be told: where ours differs from the original, and what is without effect.
+    /// What the user should be told: where ours differs from the original, and what is without
+    /// effect.
     pub remarks: Vec<String>,
 }
 

@@ -1,8 +1,10 @@
-//! The stream that a D-ITG command asks for: its laws, files, bursts and applications as sources of ours.
+//! The stream that a D-ITG command asks for: its laws, files, bursts and applications as sources of
+//! ours.
 //!
-//! Gaps in packets per second are made gaps in time first: `-U 500 1500` is uniform between 1/1500 s and 1/500 s, `-E` and `-O`
-//! have a mean gap of 1/x s, and those of `-O` are whole milliseconds, as a Poisson law of milliseconds gives. Everything else is in
-//! milliseconds or bytes, with shape before scale as documented.
+//! Gaps in packets per second are made gaps in time first: `-U 500 1500` is uniform between 1/1500
+//! s and 1/500 s, `-E` and `-O` have a mean gap of 1/x s, and those of `-O` are whole milliseconds,
+//! as a Poisson law of milliseconds gives. Everything else is in milliseconds or bytes, with shape
+//! before scale as documented.
 
 use super::command::{Application, Codec, Command, Law, Metadata, Unit, Values};
 use super::signalling::head_length;
@@ -113,7 +115,8 @@ fn spans(law: Law, numbers: &[f64], unit: Unit) -> Result<Spans, Error> {
         _ => numbers.first().copied().unwrap_or(f64::NAN),
     };
     match law {
-        // Exact for rates that are no whole number of nanoseconds; a law of whole milliseconds has to be scaled.
+        // Exact for rates that are no whole number of nanoseconds; a law of whole milliseconds has
+        // to be scaled.
         Law::Constant | Law::Poisson if mean_ms > 0.0 => {
             let of_ms = distribution(law, &[mean_ms], Unit::Milliseconds)?;
             let wrong = || Error::Invalid(format!("gaps of {mean_ms} ms are not possible"));
@@ -214,8 +217,8 @@ fn application(application: Application) -> Result<Box<dyn Source>, Error> {
     (entry.build)(&params).map_err(Error::Invalid)
 }
 
-/// What payloads are filled with: the next piece of `content` behind each head, or random bytes that stay the same from packet to
-/// packet.
+/// What payloads are filled with: the next piece of `content` behind each head, or random bytes
+/// that stay the same from packet to packet.
 pub fn filler(command: &Command, content: Option<Vec<u8>>, seed: u64) -> Filler {
     let head = head_length(command.metadata, command.protocol);
     match content {
@@ -257,7 +260,8 @@ mod tests {
 
     #[test]
     fn laws_have_the_means_that_the_documentation_says() {
-        // Gaps of Weibull's with shape 2 have a mean of 0.8862 of the scale, of Pareto's with shape 4 of 4/3.
+        // Gaps of Weibull's with shape 2 have a mean of 0.8862 of the scale, of Pareto's with shape
+        // 4 of 4/3.
         let cases = [
             ("-C 80000 -c 512", 80_000.0, 512.0),
             ("-E 2000 -e 5000", 2_000.0, 5_000.0),

@@ -1,4 +1,5 @@
-//! A log in D-ITG's form that several flows write to at once: a binary file, or one that a log server keeps.
+//! A log in D-ITG's form that several flows write to at once: a binary file, or one that a log
+//! server keeps.
 
 use super::binary_log::{self, Order};
 use super::line::Line;
@@ -71,8 +72,8 @@ impl BinaryLog {
         Ok(BinaryLog::in_file(File::create(path)?, path, None))
     }
 
-    /// Begins one that somebody else wishes for and names: in a file of its own, whatever is there already, and of no more bytes than
-    /// `quota` has.
+    /// Begins one that somebody else wishes for and names: in a file of its own, whatever is there
+    /// already, and of no more bytes than `quota` has.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -102,8 +103,9 @@ impl BinaryLog {
         self.file_name.as_deref()
     }
 
-    /// Begins one that the log server at `server` keeps under `name`; its records go there over `protocol` (UDP or TCP), `batch`
-    /// at a time. The server hears of its end when the log is dropped.
+    /// Begins one that the log server at `server` keeps under `name`; its records go there over
+    /// `protocol` (UDP or TCP), `batch` at a time. The server hears of its end when the log is
+    /// dropped.
     ///
     /// # Errors
     /// If the server cannot be reached, or is none of D-ITG's.

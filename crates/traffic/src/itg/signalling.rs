@@ -1,16 +1,20 @@
-//! What ITGSend and ITGRecv tell each other over TCP port 9000, and the head of each packet's payload.
+//! What ITGSend and ITGRecv tell each other over TCP port 9000, and the head of each packet's
+//! payload.
 //!
-//! As observed (`docs/itg-signalling.md` has the whole with captures): a message is a byte that names it and fields of fixed
-//! lengths; there is no length field. Numbers are big-endian, but for the receiver's port in [`Open`], which is in the order of bytes
-//! of the sender's machine, as D-ITG for s390x shows. Nothing tells which that is: ours writes and reads it little-endian, as x86 does.
-//! A receiver of the other order listens on the port with its bytes swapped and answers with that, and packets go there.
+//! As observed (`docs/itg-signalling.md` has the whole with captures): a message is a byte that
+//! names it and fields of fixed lengths; there is no length field. Numbers are big-endian, but for
+//! the receiver's port in [`Open`], which is in the order of bytes of the sender's machine, as
+//! D-ITG for s390x shows. Nothing tells which that is: ours writes and reads it little-endian, as
+//! x86 does. A receiver of the other order listens on the port with its bytes swapped and answers
+//! with that, and packets go there.
 //!
 //! ```text
 //! sender    Hello         Log             Open             (packets)  End             Close
 //! receiver        Accept        LogReady        Opened                     Ended            Closed
 //! ```
-//! Messages are one or more; `Log` is optional; `Open`…`Opened` is once for each flow, one after the other. In the passive mode
-//! (`-H`) the receiver makes the connection, `Open` has the sender's port, and the sender says `Listening` after `Opened`.
+//! Messages are one or more; `Log` is optional; `Open`…`Opened` is once for each flow, one after
+//! the other. In the passive mode (`-H`) the receiver makes the connection, `Open` has the sender's
+//! port, and the sender says `Listening` after `Opened`.
 
 use super::command::Metadata;
 use crate::record::Protocol;
@@ -44,7 +48,8 @@ pub enum Side {
 pub enum Error {
     /// No message begins so.
     #[error(
-        "byte {0:#04x} begins no message that a D-ITG 2.8.1 {1:?} sends; the peer has another version or is not D-ITG"
+        "byte {0:#04x} begins no message that a D-ITG 2.8.1 {1:?} sends; the peer has another \
+         version or is not D-ITG"
     )]
     Unknown(u8, Side),
     /// A field has a value that it cannot have.
@@ -69,7 +74,8 @@ pub struct Open {
     pub flow: u32,
     /// What carries it.
     pub protocol: Protocol,
-    /// The application that is imitated, 0 for none: 1 Telnet, 2 `VoIP`, 3 DNS, 5 `CSa`, 6 `CSi`, 7 Quake3. ITGRecv does nothing with it that was seen.
+    /// The application that is imitated, 0 for none: 1 Telnet, 2 `VoIP`, 3 DNS, 5 `CSa`, 6 `CSi`, 7
+    /// Quake3. ITGRecv does nothing with it that was seen.
     pub application: u8,
     /// One way or round trip.
     pub meter: Meter,
@@ -104,7 +110,8 @@ impl LogName {
         &self.0
     }
 
-    /// The file that it names, in a folder of ours: only its last part, as where logs go is not the peer's to say.
+    /// The file that it names, in a folder of ours: only its last part, as where logs go is not the
+    /// peer's to say.
     ///
     /// # Errors
     /// If that is no name, or one of a hidden file; the message has the whole.
@@ -241,7 +248,8 @@ impl Fields<'_> {
 }
 
 impl Message {
-    /// The first message in `bytes`, sent by `side`, and how many bytes it is long; none if more bytes are needed.
+    /// The first message in `bytes`, sent by `side`, and how many bytes it is long; none if more
+    /// bytes are needed.
     ///
     /// # Errors
     /// If what is there is no message.
@@ -482,14 +490,16 @@ impl Open {
     }
 }
 
-/// What the payload of a packet begins with; what is there depends on `-p` and, for TCP, on the need of a length.
+/// What the payload of a packet begins with; what is there depends on `-p` and, for TCP, on the
+/// need of a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// The flow.
     pub flow: u32,
     /// The packet's number, from 1.
     pub sequence: u32,
-    /// When it was sent: seconds of the sender's day (UTC) and microseconds; with [`Metadata::Full`].
+    /// When it was sent: seconds of the sender's day (UTC) and microseconds; with
+    /// [`Metadata::Full`].
     pub sent: Option<(u32, u32)>,
     /// Bytes of the whole payload; with TCP.
     pub bytes: Option<u32>,
@@ -531,7 +541,8 @@ impl Head {
         })
     }
 
-    /// Writes it at the start of a payload; what does not fit is left out, and what the head lacks is 0.
+    /// Writes it at the start of a payload; what does not fit is left out, and what the head lacks
+    /// is 0.
     pub fn encode(&self, payload: &mut [u8], metadata: Metadata, protocol: Protocol) {
         let (seconds, microseconds) = self.sent.unwrap_or_default();
         let bytes = self.bytes.unwrap_or_default();

@@ -1,20 +1,24 @@
 //! The numbers of D-ITG's summary and its layout, as `ITGDec LOG` prints them.
 //!
 //! By D-ITG's definitions, found by decoding logs with known numbers:
-//! - *total time* is the largest time of receiving less the smallest (so a run over midnight is a day long), in seconds of the day
-//!   as doubles, whose rounding shows in the rates;
-//! - *delay* is receiving less sending; its *standard deviation* is √(mean of squares − square of mean), over all packets;
-//! - *jitter* is the mean of |difference of delays| of packets that follow each other in the log; that of the total is over the
-//!   whole log, so the delays of different flows are compared with each other;
-//! - *dropped* grows by the gap when a number is larger than the largest so far by more than one, falls by one with each that is not
-//!   larger, and is never negative; a *burst* is counted with each gap and taken back with each late packet, so the *average
-//!   loss-burst size* may be `inf`; in the total it is `0` without decimals where nothing was lost.
+//! - *total time* is the largest time of receiving less the smallest (so a run over midnight is a
+//!   day long), in seconds of the day as doubles, whose rounding shows in the rates;
+//! - *delay* is receiving less sending; its *standard deviation* is √(mean of squares − square of
+//!   mean), over all packets;
+//! - *jitter* is the mean of |difference of delays| of packets that follow each other in the log;
+//!   that of the total is over the whole log, so the delays of different flows are compared with
+//!   each other;
+//! - *dropped* grows by the gap when a number is larger than the largest so far by more than one,
+//!   falls by one with each that is not larger, and is never negative; a *burst* is counted with
+//!   each gap and taken back with each late packet, so the *average loss-burst size* may be `inf`;
+//!   in the total it is `0` without decimals where nothing was lost.
 //!
-//! The last is exact for logs in which numbers grow. Where packets came late or twice the original's count of bursts follows a rule
-//! that experiments did not show whole: of all 780 sequences of up to four numbers from 0 to 4, ours gives the same two lines of
-//! loss for 715.
+//! The last is exact for logs in which numbers grow. Where packets came late or twice the
+//! original's count of bursts follows a rule that experiments did not show whole: of all 780
+//! sequences of up to four numbers from 0 to 4, ours gives the same two lines of loss for 715.
 //!
-//! Flows are told apart by number, addresses and ports, and come in the order in which the log begins them.
+//! Flows are told apart by number, addresses and ports, and come in the order in which the log
+//! begins them.
 
 use super::line::Line;
 use std::collections::BTreeMap;
@@ -146,7 +150,8 @@ fn of_day(us: u64) -> f64 {
     (minutes / 60) as f64 * 3600.0 + (minutes % 60) as f64 * 60.0 + (us % 60_000_000) as f64 / 1e6
 }
 
-/// What was lost, as D-ITG counts: what the first packet's number leaves open counts once there is a second.
+/// What was lost, as D-ITG counts: what the first packet's number leaves open counts once there is
+/// a second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Loss {
     largest: u32,
@@ -287,7 +292,8 @@ impl Summary {
 }
 
 impl Numbers {
-    /// The mean size of a burst of losses: 0 without any, infinite where late packets took all bursts back.
+    /// The mean size of a burst of losses: 0 without any, infinite where late packets took all
+    /// bursts back.
     #[must_use]
     pub(crate) fn mean_burst(&self) -> f64 {
         match (self.dropped, self.losses) {

@@ -1,4 +1,5 @@
-//! What moves a stream's bytes: as many of TCP as get through or at a rate, and datagrams of UDP at theirs.
+//! What moves a stream's bytes: as many of TCP as get through or at a rate, and datagrams of UDP at
+//! theirs.
 
 use super::counts::Counts;
 use crate::pace::{Pace, Wait};
@@ -30,7 +31,8 @@ const CATCH_UP_NS: i64 = 100_000_000;
 const SLICE: Duration = Duration::from_millis(20);
 /// So often is looked whether all that was written has been taken.
 const TAKING: Duration = Duration::from_millis(1);
-/// Datagrams that one call takes at most, and what is kept of each: several that come as one are as long as one may be.
+/// Datagrams that one call takes at most, and what is kept of each: several that come as one are as
+/// long as one may be.
 const BATCH: usize = 16;
 const KEPT_BYTES: usize = 65_536;
 /// What waits in the kernel, at most.
@@ -244,7 +246,8 @@ pub(super) struct Course {
     pub(super) over: AtomicBool,
     /// How many streams of this end have not sent all yet.
     pub(super) sending: AtomicUsize,
-    /// Bytes that are to be sent still, where their number ends the test; what is sent before they count takes none of them.
+    /// Bytes that are to be sent still, where their number ends the test; what is sent before they
+    /// count takes none of them.
     left: Option<AtomicU64>,
     counts: AtomicBool,
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where the user gives no other number: two and a half hours of a million packets a second take more.
+/// Where the user gives no other number: two and a half hours of a million packets a second take
+/// more.
 pub(crate) const DEFAULT_BYTES: u64 = 10_000_000_000;
 /// What a file counts for beside its bytes: so a quota bounds the number of files as well.
 const FILE_BYTES: u64 = 4096;
@@ -50,15 +51,16 @@ impl Quota {
             io::Error::new(
                 ErrorKind::QuotaExceeded,
                 format!(
-                    "the logs of this server may have {} bytes together; its `--quota` changes that",
+                    "the logs of this server may have {} bytes together; its `--quota` changes \
+                     that",
                     self.most
                 ),
             )
         })
     }
 
-    /// Makes a file that nobody had, of the first of the names that is free in a folder. What is there is left alone, and no link is
-    /// followed.
+    /// Makes a file that nobody had, of the first of the names that is free in a folder. What is
+    /// there is left alone, and no link is followed.
     ///
     /// # Errors
     /// If no file can be made, or the quota has no more.
@@ -88,11 +90,11 @@ mod tests {
 
     #[test]
     fn nothing_that_is_there_is_touched_and_no_link_is_followed() {
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let here = folder.path();
-        std::fs::write(here.join("log"), "kept").expect("there is room");
-        std::fs::write(here.join("other"), "kept").expect("there is room");
-        std::os::unix::fs::symlink("other", here.join("log.1")).expect("there is room");
+        std::fs::write(here.join("log"), "kept").expect("the file can be written");
+        std::fs::write(here.join("other"), "kept").expect("the file can be written");
+        std::os::unix::fs::symlink("other", here.join("log.1")).expect("the link can be made");
         let quota = Quota::default();
         let numbered = |number| match number {
             0 => "log".to_owned(),
@@ -103,14 +105,14 @@ mod tests {
             assert_eq!(path, here.join(expected));
         }
         for name in ["log", "other", "log.1"] {
-            let text = std::fs::read_to_string(here.join(name)).expect("it is there");
+            let text = std::fs::read_to_string(here.join(name)).expect("the file exists");
             assert_eq!(text, "kept", "{name}");
         }
     }
 
     #[test]
     fn files_and_bytes_end_with_the_quota() {
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let (here, quota) = (folder.path(), Quota::new(2 * FILE_BYTES + 10));
         quota
             .create(here, |_| "a".to_owned())

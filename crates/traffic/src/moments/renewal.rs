@@ -1,23 +1,27 @@
 //! Counts of a renewal process: their variance, and the index of heavy tails.
 //!
-//! With M the renewal function and m the mean gap, the stationary process has (Cox, "Renewal Theory", 1962, §4.5)
+//! With M the renewal function and m the mean gap, the stationary process has (Cox, "Renewal
+//! Theory", 1962, §4.5)
 //!
 //! ```text
 //! Var N(t) = t/m + (2/m) ∫₀ᵗ M(u) du − (t/m)²,    M(t) = F(t) + ∫₀ᵗ M(t − u) dF(u)
 //! ```
 //!
-//! M is computed on a grid by the rule of mid-points (Xie, "On the Solution of Renewal-Type Integral Equations",
-//! 1989). Of constant and of exponential gaps there are closed forms, which are used.
+//! M is computed on a grid by the rule of mid-points (Xie, "On the Solution of Renewal-Type
+//! Integral Equations", 1989). Of constant and of exponential gaps there are closed forms, which
+//! are used.
 
 use trammel_stats::arrivals::Spans;
 
 /// Grid points of the numeric solution.
 const POINTS: usize = 4000;
 
-/// The longest interval of the numeric solution in mean gaps: beyond, differences of large numbers lose it.
+/// The longest interval of the numeric solution in mean gaps: beyond, differences of large numbers
+/// lose it.
 const MEAN_GAPS_MAX: f64 = 50.0;
 
-/// IDC(t) of a stationary renewal process at t = `secs`; `None` beyond 50 mean gaps where there is no closed form.
+/// IDC(t) of a stationary renewal process at t = `secs`; `None` beyond 50 mean gaps where there is
+/// no closed form.
 pub fn dispersion(gaps: &Spans, secs: f64) -> Option<f64> {
     let mean = gaps.mean_secs().filter(|mean| *mean > 0.0)?;
     if !(secs > 0.0 && secs.is_finite()) {
@@ -42,8 +46,8 @@ enum Form {
 }
 
 impl Counts {
-    /// Of renewals after `gaps`, in intervals of up to `horizon_secs`; `None` where the mean is 0 or not known, and
-    /// where the horizon is too far for the numeric solution.
+    /// Of renewals after `gaps`, in intervals of up to `horizon_secs`; `None` where the mean is 0
+    /// or not known, and where the horizon is too far for the numeric solution.
     pub fn of(gaps: &Spans, horizon_secs: f64) -> Option<Counts> {
         let mean_secs = gaps.mean_secs().filter(|mean| *mean > 0.0)?;
         let form = if gaps.variance_secs2() == Some(0.0) {
@@ -130,8 +134,8 @@ pub(super) fn quantile_from_above(spans: &Spans, tail: f64) -> f64 {
     high
 }
 
-/// The index a of a tail that falls as x^−a, measured where a share of 10⁻⁵ is left; `None` where it falls faster
-/// than x^−2, so that the variance exists, or not at all.
+/// The index a of a tail that falls as x^−a, measured where a share of 10⁻⁵ is left; `None` where
+/// it falls faster than x^−2, so that the variance exists, or not at all.
 pub(crate) fn tail_index(spans: &Spans) -> Option<f64> {
     let far = quantile_from_above(spans, 1e-5);
     let left = |x: f64| 1.0 - spans.cdf_secs(x);
@@ -146,7 +150,8 @@ mod tests {
 
     #[test]
     fn the_numeric_variance_is_that_of_closed_forms() {
-        // Erlang of two stages of rate 2: Var N(t) = t/2 + 1/8 − e^(−8t)/8 … at mean 1, stage rate r = 2.
+        // Erlang of two stages of rate 2: Var N(t) = t/2 + 1/8 − e^(−8t)/8 … at mean 1, stage rate
+        // r = 2.
         let gaps = Spans::seconds(law("gamma", &[("shape", 2.0), ("scale", 0.5)]).unwrap());
         for t in [0.1_f64, 1.0, 10.0, 40.0] {
             let exact = t / 2.0 + (1.0 - (-4.0 * t).exp()) / 8.0;

@@ -4,8 +4,8 @@ use super::Predicted;
 use trammel_core::time::{Span, Time};
 use trammel_stats::stats::Moments;
 
-/// What the gaps between `times` are like: mean rate and coefficient of variation; the rest is not told by gaps.
-/// `None` in both of fewer than three times.
+/// What the gaps between `times` are like: mean rate and coefficient of variation; the rest is not
+/// told by gaps. `None` in both of fewer than three times.
 pub fn of_times(times: &[Time]) -> Predicted {
     let gaps = times
         .windows(2)
@@ -19,8 +19,8 @@ pub fn of_times(times: &[Time]) -> Predicted {
     }
 }
 
-/// What a list of gaps is like that is gone through over and over: the list is all there is, so the variance is
-/// divided by its length.
+/// What a list of gaps is like that is gone through over and over: the list is all there is, so the
+/// variance is divided by its length.
 pub(crate) fn of_repeated_gaps(gaps: &[Span]) -> Predicted {
     let moments: Moments = gaps.iter().map(|gap| gap.as_secs_f64()).collect();
     let Some(mean) = moments.mean().filter(|mean| *mean > 0.0) else {
@@ -38,8 +38,8 @@ pub(crate) fn of_repeated_gaps(gaps: &[Span]) -> Predicted {
     }
 }
 
-/// The mean and the coefficient of variation of sizes that are all there are, so that the variance is divided by
-/// their number. `None` in both of none, in the latter too where all are 0.
+/// The mean and the coefficient of variation of sizes that are all there are, so that the variance
+/// is divided by their number. `None` in both of none, in the latter too where all are 0.
 pub(crate) fn of_all_sizes(sizes: impl Iterator<Item = u32>) -> (Option<f64>, Option<f64>) {
     let moments: Moments = sizes.map(f64::from).collect();
     let count = moments.count() as f64;
@@ -85,7 +85,8 @@ pub fn dispersion(times: &[Time], secs: f64) -> Option<f64> {
     Some(counts.variance()? / mean)
 }
 
-/// IDC(t) over a ladder of intervals, each twice the one before, from `from_secs` up to what leaves 16 intervals.
+/// IDC(t) over a ladder of intervals, each twice the one before, from `from_secs` up to what leaves
+/// 16 intervals.
 pub fn ladder(times: &[Time], from_secs: f64) -> Vec<(f64, f64)> {
     let mut found = Vec::new();
     let mut level: Vec<u64> = counts(times, from_secs)
@@ -112,17 +113,18 @@ pub fn ladder(times: &[Time], from_secs: f64) -> Vec<(f64, f64)> {
 pub struct Hurst {
     /// The estimate.
     pub value: f64,
-    /// Its standard error, as if the details were independent and normal; of traffic that is far from normal on the
-    /// shortest scale the true one is larger.
+    /// Its standard error, as if the details were independent and normal; of traffic that is far
+    /// from normal on the shortest scale the true one is larger.
     pub std_error: f64,
     /// The shortest and the longest scale, in seconds.
     pub scales_secs: (f64, f64),
 }
 
-/// The Hurst parameter of counts, from the scale `from_secs` up, by regression over wavelet details: the logarithm
-/// of their mean square rises by 2H − 1 an octave, each octave weighted by how well it is known (Abry and Veitch,
-/// "Wavelet Analysis of Long-Range-Dependent Traffic", 1998, with Haar's wavelet). Octaves with fewer than 8 details
-/// are left out. `None` of fewer than three octaves, or where counts do not vary.
+/// The Hurst parameter of counts, from the scale `from_secs` up, by regression over wavelet
+/// details: the logarithm of their mean square rises by 2H − 1 an octave, each octave weighted by
+/// how well it is known (Abry and Veitch, "Wavelet Analysis of Long-Range-Dependent Traffic", 1998,
+/// with Haar's wavelet). Octaves with fewer than 8 details are left out. `None` of fewer than three
+/// octaves, or where counts do not vary.
 pub fn hurst(times: &[Time], from_secs: f64) -> Option<Hurst> {
     let mut level: Vec<f64> = counts(times, from_secs)
         .into_iter()
@@ -143,7 +145,8 @@ pub fn hurst(times: &[Time], from_secs: f64) -> Option<Hurst> {
         if square == 0.0 {
             return None;
         }
-        // E log₂ of a mean of n squares is too small by about 1 / (n ln 2); its variance is 2 / (n ln² 2).
+        // E log₂ of a mean of n squares is too small by about 1 / (n ln 2); its variance is 2 / (n
+        // ln² 2).
         let unbiased = square.log2() + 1.0 / (count * std::f64::consts::LN_2);
         let weight = count * std::f64::consts::LN_2.powi(2) / 2.0;
         octaves.push((f64::from(octave), unbiased, weight));

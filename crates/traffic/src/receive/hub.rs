@@ -64,7 +64,8 @@ pub enum Connections {
 pub struct Progress {
     /// What came of it.
     pub count: Count,
-    /// When something of it came, be it a part of a packet, or else when it was opened; nanoseconds since 1970.
+    /// When something of it came, be it a part of a packet, or else when it was opened; nanoseconds
+    /// since 1970.
     pub last_ns: i64,
     /// What it comes on, where that is connections.
     pub connections: Connections,
@@ -104,7 +105,8 @@ impl Hub {
         }
     }
 
-    /// Opens a flow of packets from `peer`; gives its number, or none where all are taken, or all that one peer may have.
+    /// Opens a flow of packets from `peer`; gives its number, or none where all are taken, or all
+    /// that one peer may have.
     pub fn open(
         &mut self,
         peer: IpAddr,
@@ -137,8 +139,8 @@ impl Hub {
         Some(number)
     }
 
-    /// Notes a packet of `bytes` that came from `from` at `time_ns`. Says what is to be measured of it; none where it
-    /// belongs to no flow.
+    /// Notes a packet of `bytes` that came from `from` at `time_ns`. Says what is to be measured of
+    /// it; none where it belongs to no flow.
     pub fn note(
         &mut self,
         stamp: Option<Stamp>,
@@ -231,7 +233,8 @@ impl Hub {
         }
     }
 
-    /// Closes a flow; its port lost these packets meanwhile, and its sender says what it sent, if it still could.
+    /// Closes a flow; its port lost these packets meanwhile, and its sender says what it sent, if
+    /// it still could.
     pub fn close(
         &mut self,
         number: u32,
@@ -281,12 +284,18 @@ mod tests {
 
     impl Sink for Kept {
         fn flow(&mut self, flow: &Flow) {
-            let mut kept = self.0.lock().expect("no one panics");
+            let mut kept = self
+                .0
+                .lock()
+                .expect("no thread panics while it holds the lock");
             kept.push(format!("flow {}", flow.number));
         }
 
         fn record(&mut self, record: &Record) {
-            let mut kept = self.0.lock().expect("no one panics");
+            let mut kept = self
+                .0
+                .lock()
+                .expect("no thread panics while it holds the lock");
             kept.push(format!(
                 "{} {} {}",
                 record.flow, record.sequence, record.bytes
@@ -294,7 +303,10 @@ mod tests {
         }
 
         fn closed(&mut self, flow: u32, received: Count, sent: Option<Count>) {
-            let mut kept = self.0.lock().expect("no one panics");
+            let mut kept = self
+                .0
+                .lock()
+                .expect("no thread panics while it holds the lock");
             let sent = sent.map(|sent| sent.packets);
             kept.push(format!("closed {flow} {} {sent:?}", received.packets));
         }
@@ -321,7 +333,9 @@ mod tests {
             sequence: 5,
             sent_ns: 1,
         };
-        let mapped: IpAddr = "::ffff:10.0.0.1".parse().expect("an address");
+        let mapped: IpAddr = "::ffff:10.0.0.1"
+            .parse()
+            .expect("the address is well formed");
         assert_eq!(
             hub.note(Some(stamp), Some(mapped), 16, 2),
             Some(Meter::OneWay)
@@ -337,7 +351,10 @@ mod tests {
         assert!(!hub.knows(peer));
         assert_eq!(hub.close(number, (0, 0), None), None);
         assert_ne!(hub.open(peer, Meter::OneWay, flow), Some(number));
-        let kept = kept.0.lock().expect("no one panics");
+        let kept = kept
+            .0
+            .lock()
+            .expect("no thread panics while it holds the lock");
         assert_eq!(kept[..3], ["flow 0", "0 5 16", "closed 0 1 None"]);
     }
 }

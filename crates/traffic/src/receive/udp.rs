@@ -14,7 +14,8 @@ use trammel_io::clock::{Waiter, wall_ns};
 use trammel_io::datagrams::{self, Receiver};
 use trammel_io::local::Local;
 
-/// Datagrams that one call takes at most, and what is kept of each: several that come as one are as long as one may be.
+/// Datagrams that one call takes at most, and what is kept of each: several that come as one are as
+/// long as one may be.
 const BATCH: usize = 64;
 const KEPT_BYTES: usize = 65_536;
 /// What waits in the kernel, at most: 30 ms of a million short datagrams a second.

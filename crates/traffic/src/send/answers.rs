@@ -113,7 +113,8 @@ impl Answers for UdpAnswers {
     }
 }
 
-/// Finds the next answer in bytes that came at a time, which lose what was read; none where more bytes are needed.
+/// Finds the next answer in bytes that came at a time, which lose what was read; none where more
+/// bytes are needed.
 pub type Cut = Box<dyn FnMut(&mut &[u8], i64) -> Option<(Stamp, u32)> + Send>;
 
 /// Answers that come back on the connection of their messages.

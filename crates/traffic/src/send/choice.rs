@@ -5,9 +5,10 @@
 //! else, a stream most of whose packets are due together, alike  →  segments: as one, which the kernel cuts
 //! else  →  calls, on as many threads as hold the rest, one processor left free
 //! ```
-//! Within the mechanism `calls` a packet that is due by itself has a `sendto` and overdue ones share a `sendmmsg`. What is
-//! never chosen: segments for streams with gaps, since there are none in a segment; frames past the kernel's stack, which need rights,
-//! pass by its filters and its routes' changes, and for which the interface may have to be named.
+//! Within the mechanism `calls` a packet that is due by itself has a `sendto` and overdue ones
+//! share a `sendmmsg`. What is never chosen: segments for streams with gaps, since there are none
+//! in a segment; frames past the kernel's stack, which need rights, pass by its filters and its
+//! routes' changes, and for which the interface may have to be named.
 
 use super::frames::By;
 use super::udp::Mechanism;
@@ -16,7 +17,8 @@ use crate::stream::Stream;
 
 /// Packets of a plan that are looked at.
 const SAMPLE: usize = 1024;
-/// The share of a stream's packets that are due with the one before, from which on it is one of bursts.
+/// The share of a stream's packets that are due with the one before, from which on it is one of
+/// bursts.
 const TOGETHER: f64 = 0.5;
 
 /// How a stream is sent.
@@ -43,8 +45,8 @@ pub struct Asked {
     pub threads: Option<usize>,
 }
 
-/// Packets a second that a thread holds: what `--example frames_speed` found at least on a processor of 2019, over veth to a
-/// socket, less a fifth.
+/// Packets a second that a thread holds: what `--example frames_speed` found at least on a
+/// processor of 2019, over veth to a socket, less a fifth.
 fn held_pps(mechanism: Mechanism) -> f64 {
     match mechanism {
         Mechanism::Calls | Mechanism::Watched => 200_000.0,
@@ -108,7 +110,8 @@ fn share_out(loads: &[f64], threads: usize) -> Vec<usize> {
     places
 }
 
-/// How `streams` are sent, of which as much is chosen as was not asked for; `processors` are those that the threads may take.
+/// How `streams` are sent, of which as much is chosen as was not asked for; `processors` are those
+/// that the threads may take.
 pub fn choose(streams: &[&Stream], asked: Asked, processors: usize) -> Vec<Chosen> {
     let of_udp = |stream: &&&Stream| stream.protocol == Protocol::Udp;
     // Those of carriers that wait have a thread each anyway.
@@ -153,7 +156,8 @@ pub fn choose(streams: &[&Stream], asked: Asked, processors: usize) -> Vec<Chose
             format!("a thread holds {held:.0} packets/s, and {wanted:.0} are wanted")
         }
         None if needed > threads as f64 => format!(
-            "{wanted:.0} packets/s are more than {} of {held:.0} sustain; there are {sharing} flows and {processors} processors, of which one stays free",
+            "{wanted:.0} packets/s are more than {} of {held:.0} sustain; there are {sharing} \
+             flows and {processors} processors, of which one stays free",
             match threads {
                 1 => "one thread".to_owned(),
                 more => format!("{more} threads"),
@@ -170,7 +174,8 @@ pub fn choose(streams: &[&Stream], asked: Asked, processors: usize) -> Vec<Chose
             threads,
             why: match (stream.protocol, asked.mechanism, mechanism) {
                 (Protocol::Udp, None, Mechanism::Segments) => format!(
-                    "{:.0} % of its packets are due together and alike, and {wanted:.0} packets/s are more than a thread hands over one by one",
+                    "{:.0} % of its packets are due together and alike, and {wanted:.0} packets/s \
+                     are more than a thread hands over one by one",
                     100.0 * load.together
                 ),
                 (Protocol::Udp, Some(_), _) => format!("requested; {of_threads}"),
@@ -261,7 +266,8 @@ mod tests {
         assert_eq!(chosen(&[udp(150_000, 1)], NOTHING, 8), [calls]);
         let two = [udp(90_000, 1), udp(90_000, 1)];
         assert_eq!(chosen(&two, NOTHING, 8), [calls; 2]);
-        // Bursts too: a call for many keeps up with them, and each is a packet of its own on every link.
+        // Bursts too: a call for many keeps up with them, and each is a packet of its own on every
+        // link.
         assert_eq!(chosen(&[udp(100_000, 50)], NOTHING, 8), [calls]);
     }
 

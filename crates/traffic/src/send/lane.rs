@@ -13,8 +13,8 @@ use trammel_core::time::Span;
 use trammel_io::clock::monotonic_ns;
 use trammel_stats::histogram::Histogram;
 
-/// A stream whose time is over goes on for a twentieth of it at most, and between these: a sender that the machine has kept
-/// waiting for a moment still sends all.
+/// A stream whose time is over goes on for a twentieth of it at most, and between these: a sender
+/// that the machine has kept waiting for a moment still sends all.
 const LATE_PART: i64 = 20;
 const LEAST_LATE_NS: i64 = 100_000_000;
 const MOST_LATE_NS: i64 = 1_000_000_000;
@@ -50,7 +50,8 @@ impl fmt::Debug for Lane {
 }
 
 impl Lane {
-    /// `stream` as flow `flow` by `carrier`; the start of the whole is at `origin_ns` of the monotonic clock.
+    /// `stream` as flow `flow` by `carrier`; the start of the whole is at `origin_ns` of the
+    /// monotonic clock.
     pub fn new(stream: &Stream, flow: u32, mut carrier: Box<dyn Carrier>, origin_ns: i64) -> Lane {
         let ns = |span: Span| i64::try_from(span.as_ns()).unwrap_or(i64::MAX);
         let start_ns = origin_ns.saturating_add(ns(stream.start.since_start()));

@@ -11,7 +11,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// The longest that a receiver may take to answer, or to tell that what is still on its way is coming.
+/// The longest that a receiver may take to answer, or to tell that what is still on its way is
+/// coming.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a session or a flow cannot be had.
@@ -26,19 +27,24 @@ pub enum Error {
     Refused(String),
     /// It cannot prove that it holds the key.
     #[error(
-        "the receiver could not prove that it holds the key; start it with the same `--key FILE`, or send without one"
+        "the receiver could not prove that it holds the key; start it with the same `--key FILE`, \
+         or send without one"
     )]
     Stranger,
     /// Its protocol's version is another.
     #[error(
-        "the receiver speaks version {0} of the signalling, this sender {VERSION}; use the same release on both ends"
+        "the receiver speaks version {0} of the signalling, this sender {VERSION}; use the same \
+         release on both ends"
     )]
     Version(u16),
     /// It answers with what was not asked.
     #[error("the receiver answers with an unexpected message")]
     OutOfTurn,
     /// The receiver was to make the way of a flow, and has not.
-    #[error("the receiver did not connect to the flow's port within {} s; does a firewall block it?", .0.as_secs())]
+    #[error(
+        "the receiver did not connect to the flow's port within {} s; does a firewall block it?",
+        .0.as_secs()
+    )]
     NotComing(Duration),
     /// The way that it made cannot be gone.
     #[error("{0}")]
@@ -67,7 +73,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens a session with the receiver at the first of `addresses` that answers; where there is a `key`, both ends prove that they hold it.
+    /// Opens a session with the receiver at the first of `addresses` that answers; where there is a
+    /// `key`, both ends prove that they hold it.
     pub fn open(
         addresses: impl ToSocketAddrs,
         key: Option<&Key>,
@@ -100,7 +107,8 @@ impl Session {
         }
     }
 
-    /// Opens a flow whose way the receiver makes, to this end's `port`, where it shows `token`; gives its number.
+    /// Opens a flow whose way the receiver makes, to this end's `port`, where it shows `token`;
+    /// gives its number.
     pub(crate) fn fetch_flow(
         &mut self,
         wish: Wish,
@@ -115,7 +123,8 @@ impl Session {
         }
     }
 
-    /// Closes a flow of which `sent` was sent; gives what was received. Does so even when everything is to stop.
+    /// Closes a flow of which `sent` was sent; gives what was received. Does so even when
+    /// everything is to stop.
     pub fn close_flow(&mut self, number: u32, sent: Count) -> Result<Count, Error> {
         self.channel.say(&Message::Close { number, sent })?;
         loop {

@@ -79,7 +79,8 @@ impl Channel {
         &self.stream
     }
 
-    /// The connection, for what is no message any more; none where more has come by now than was heard.
+    /// The connection, for what is no message any more; none where more has come by now than was
+    /// heard.
     pub(crate) fn into_stream(self) -> Option<TcpStream> {
         (self.came.is_empty() && self.again.is_none()).then_some(self.stream)
     }

@@ -32,7 +32,8 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// A key of these bytes; the white space around them is none of it. None where they are too few.
+    /// A key of these bytes; the white space around them is none of it. None where they are too
+    /// few.
     pub fn new(bytes: &[u8]) -> Option<Key> {
         let bytes = bytes.trim_ascii();
         (bytes.len() >= LEAST_KEY_BYTES).then(|| Key(bytes.to_vec()))
@@ -67,7 +68,8 @@ impl Key {
             .into()
     }
 
-    /// Whether `proof` is the HMAC-SHA-256 of `text` under the key, in hexadecimal; takes the same time whatever is wrong with it.
+    /// Whether `proof` is the HMAC-SHA-256 of `text` under the key, in hexadecimal; takes the same
+    /// time whatever is wrong with it.
     pub fn is_code_of(&self, text: &[u8], proof: &str) -> bool {
         let digits = proof.as_bytes().as_chunks::<2>();
         let digit = |byte: u8| char::from(byte).to_digit(16);
@@ -104,8 +106,8 @@ mod tests {
 
     #[test]
     fn only_the_same_key_end_and_nonces_prove() {
-        let key = Key::new(b"  a key of sixteen.\n").expect("long enough");
-        let other = Key::new(b"another key of sixteen").expect("long enough");
+        let key = Key::new(b"  a key of sixteen.\n").expect("the key is long enough");
+        let other = Key::new(b"another key of sixteen").expect("the key is long enough");
         assert!(Key::new(b" short \n").is_none());
         let (sender, receiver) = ([1; NONCE_BYTES], [2; NONCE_BYTES]);
         let proof = key.proof(End::Sender, &sender, &receiver);
@@ -120,8 +122,9 @@ mod tests {
     #[test]
     fn a_code_is_that_of_the_standard() {
         let key = Key(vec![0xaa; 131]);
-        let text = b"This is a test using a larger than block-size key and a larger than block-size data. \
-            The key needs to be hashed before being used by the HMAC algorithm.";
+        let text = b"This is a test using a larger than block-size key and a larger than \
+                     block-size data. The key needs to be hashed before being used by the HMAC \
+                     algorithm.";
         let code = "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2";
         assert!(key.is_code_of(text, code));
         for wrong in [

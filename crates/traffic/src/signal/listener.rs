@@ -1,4 +1,5 @@
-//! Waits for connections and serves each in a thread of its own once it has said what it wants, so many at once and no more.
+//! Waits for connections and serves each in a thread of its own once it has said what it wants, so
+//! many at once and no more.
 
 use super::channel::Channel;
 use super::message::Message;
@@ -26,7 +27,8 @@ pub struct Signalling;
 impl Door for Signalling {
     fn judge(&self, first: &[u8], _: SocketAddr) -> Verdict {
         match Message::read(first) {
-            // No more than the first of them is looked at here, and those with which a channel begins are short.
+            // No more than the first of them is looked at here, and those with which a channel
+            // begins are short.
             Ok(None) if first.len() < super::message::MOST_MESSAGE_BYTES => Verdict::Wait,
             _ => Verdict::Serve,
         }
@@ -60,7 +62,8 @@ impl Listener {
         &self.places
     }
 
-    /// Serves connections of our signalling by `each` until `stop` is set. Who finds no place is told why.
+    /// Serves connections of our signalling by `each` until `stop` is set. Who finds no place is
+    /// told why.
     pub fn serve<'scope, F>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -74,8 +77,8 @@ impl Listener {
         self.serve_by(scope, &is_over, &Signalling, each, &refuse)
     }
 
-    /// Serves connections of others' protocols, that come in by `door`, by `each` until `stop` is set. Who finds no place is sent away,
-    /// and `say` hears of it.
+    /// Serves connections of others' protocols, that come in by `door`, by `each` until `stop` is
+    /// set. Who finds no place is sent away, and `say` hears of it.
     pub(crate) fn serve_others<'scope, F>(
         &'scope self,
         (scope, stop): (&'scope Scope<'scope, '_>, &AtomicBool),
@@ -92,7 +95,8 @@ impl Listener {
         })
     }
 
-    /// Serves connections that come in by `door` by `each` until it is over; `full` hears of one that finds no place, and why.
+    /// Serves connections that come in by `door` by `each` until it is over; `full` hears of one
+    /// that finds no place, and why.
     pub(crate) fn serve_by<'scope, F>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -132,7 +136,8 @@ pub(crate) fn refuse(stream: TcpStream, _: SocketAddr, why: String) {
     }
 }
 
-/// A connection of which what came is read: closed before, it would be broken, and what is said to its other end lost.
+/// A connection of which what came is read: closed before, it would be broken, and what is said to
+/// its other end lost.
 fn heard(mut stream: TcpStream) -> TcpStream {
     if stream.set_nonblocking(true).is_ok() {
         let _ = stream.read(&mut [0; 4096]);

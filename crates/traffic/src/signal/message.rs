@@ -6,7 +6,8 @@ use crate::record::{MOST_FLOWS, Protocol};
 use crate::signal::link::said::Said;
 use crate::stream::Meter;
 
-/// The longest message, without its length; those of long texts and of blocks have limits of their own.
+/// The longest message, without its length; those of long texts and of blocks have limits of their
+/// own.
 pub(crate) const MOST_MESSAGE_BYTES: usize = 1024;
 /// The longest text in one.
 pub(crate) const MOST_TEXT_BYTES: usize = 255;
@@ -39,8 +40,8 @@ pub struct Count {
     pub packets: u64,
     /// See `packets`.
     pub bytes: u64,
-    /// Packets that this end itself lost: for want of room in its socket, or left out because they were late. The receiver's are
-    /// those that its port lost while it had no other flow.
+    /// Packets that this end itself lost: for want of room in its socket, or left out because they
+    /// were late. The receiver's are those that its port lost while it had no other flow.
     pub lost: u64,
     /// Packets that the receiver's port lost while it had several flows, of this one or of others.
     pub unattributed: u64,
@@ -57,7 +58,8 @@ pub enum Message {
         version: u16,
         /// Random bytes.
         nonce: [u8; NONCE_BYTES],
-        /// There where the end holds a key: zeros, and no proof. In version 1 it was the receiver's, told to whoever had greeted.
+        /// There where the end holds a key: zeros, and no proof. In version 1 it was the
+        /// receiver's, told to whoever had greeted.
         proof: Option<[u8; PROOF_BYTES]>,
     },
     /// An end's proof that it holds the key. Who opened the connection proves first.
@@ -87,7 +89,8 @@ pub enum Message {
         /// What was received.
         received: Count,
     },
-    /// Opens a flow to a receiver that nobody reaches from outside: it makes the way itself, to the sender's port.
+    /// Opens a flow to a receiver that nobody reaches from outside: it makes the way itself, to the
+    /// sender's port.
     Fetch {
         /// The flow. Its port is the receiver's.
         wish: Wish,
@@ -100,7 +103,8 @@ pub enum Message {
     Order(String),
     /// The order's words are understood.
     Ordered,
-    /// The flows that were ordered are to be sent, and what comes of them told in tables of JSON or in words.
+    /// The flows that were ordered are to be sent, and what comes of them told in tables of JSON or
+    /// in words.
     Start {
         /// See above.
         json: bool,
@@ -112,7 +116,8 @@ pub enum Message {
     },
     /// A part of what came of them.
     Part(String),
-    /// There is no more to tell of them; what a command that had sent them itself would have ended with.
+    /// There is no more to tell of them; what a command that had sent them itself would have ended
+    /// with.
     Done {
         /// Its exit code.
         code: u8,
@@ -276,7 +281,8 @@ impl Message {
         into[start..start + LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
     }
 
-    /// The first message of `bytes` and how many of them it took; none where its end has not come yet.
+    /// The first message of `bytes` and how many of them it took; none where its end has not come
+    /// yet.
     pub fn read(bytes: &[u8]) -> Result<Option<(Message, usize)>, Wrong> {
         let Some(length) = bytes
             .first_chunk()
@@ -528,7 +534,9 @@ mod tests {
         }
 
         #[test]
-        fn whatever_comes_is_read_or_refused(bytes: Vec<u8>, kind in 0..20_u8, length in 0..70_u32) {
+        fn whatever_comes_is_read_or_refused(
+            bytes: Vec<u8>, kind in 0..20_u8, length in 0..70_u32
+        ) {
             let _ = Message::read(&bytes);
             let mut likely = length.to_be_bytes().to_vec();
             likely.push(kind);
@@ -564,7 +572,8 @@ mod tests {
         };
         bytes.clear();
         closed.write(&mut bytes);
-        let expected = b"\0\0\0\x2d\x07\x00\x01\x02\x03\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\x05\x06\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0\x08\0\0\0\0\0\0\0\x09";
+        let expected = b"\0\0\0\x2d\x07\x00\x01\x02\x03\0\0\0\0\0\0\0\x04\
+            \0\0\0\0\0\0\x05\x06\0\0\0\0\0\0\0\x07\0\0\0\0\0\0\0\x08\0\0\0\0\0\0\0\x09";
         assert_eq!(bytes, expected);
         let fetch = Message::Fetch {
             wish: Wish {

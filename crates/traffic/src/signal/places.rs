@@ -1,4 +1,5 @@
-//! How many connections and threads those who come to this process may hold, in all and each: one count for all its listeners.
+//! How many connections and threads those who come to this process may hold, in all and each: one
+//! count for all its listeners.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -112,7 +113,8 @@ impl Place {
         if let Some(bytes) = self.places.stack_bytes {
             builder = builder.stack_size(bytes);
         }
-        // What a thread that is not made was to own is dropped with it; so it takes this from where it can be taken back.
+        // What a thread that is not made was to own is dropped with it; so it takes this from where
+        // it can be taken back.
         let slot = Arc::new(Mutex::new(Some(held)));
         let taken = slot.clone();
         let made = builder.spawn_scoped(scope, move || {

@@ -1,4 +1,5 @@
-//! What a receiver behind a translator of addresses shows at a sender's port, so that packets find the way back to it.
+//! What a receiver behind a translator of addresses shows at a sender's port, so that packets find
+//! the way back to it.
 //!
 //! ```text
 //!  0                 8          24 bytes
@@ -6,8 +7,9 @@
 //!  │ ff ff ff TRAML  │  token   │
 //!  └─────────────────┴──────────┘
 //! ```
-//! As the stamp of a packet it would be of flow 2²⁴ − 1, which no receiver ever opens. The token is what the sender said on
-//! the signalling channel: nobody else can have the packets of a flow sent to him.
+//! As the stamp of a packet it would be of flow 2²⁴ − 1, which no receiver ever opens. The token is
+//! what the sender said on the signalling channel: nobody else can have the packets of a flow sent
+//! to him.
 
 use super::message::TOKEN_BYTES;
 

@@ -1,9 +1,9 @@
 //! Times and payload sizes of a capture, pcap or pcapng, once or over and over.
 //!
-//! The payload is what stands behind the transport header (UDP, TCP, ICMP; of other protocols, and of fragments
-//! but the first, behind the IP header), by the lengths that the packet itself claims, so that captures that keep
-//! only headers serve as well. Frames that are not IP are left out and counted. A time stamp that goes back counts
-//! as the one before.
+//! The payload is what stands behind the transport header (UDP, TCP, ICMP; of other protocols, and
+//! of fragments but the first, behind the IP header), by the lengths that the packet itself claims,
+//! so that captures that keep only headers serve as well. Frames that are not IP are left out and
+//! counted. A time stamp that goes back counts as the one before.
 //!
 //! Repeated, one mean gap lies between the last packet and the first of the next round.
 

@@ -1,7 +1,8 @@
 //! Gaps and sizes from text files: one number a line, read again from the start at the end.
 //!
-//! Gaps are in milliseconds, sizes in whole bytes, as in D-ITG's `-Ft` and `-Fs`. Empty lines are passed over. What
-//! no file gives follows a law. The first packet leaves at the start, the second after the first gap.
+//! Gaps are in milliseconds, sizes in whole bytes, as in D-ITG's `-Ft` and `-Fs`. Empty lines are
+//! passed over. What no file gives follows a law. The first packet leaves at the start, the second
+//! after the first gap.
 
 use super::laws::Laws;
 use super::sizes::Sizes;
@@ -125,7 +126,8 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Packets after `gaps`, of `sizes`. Lists that are empty and gaps that are always zero are refused.
+    /// Packets after `gaps`, of `sizes`. Lists that are empty and gaps that are always zero are
+    /// refused.
     pub fn new(gaps: Gaps, sizes: Lengths) -> Result<Listed, Error> {
         let refused = match (&gaps, &sizes) {
             (Gaps::List(gaps), _) if gaps.iter().all(|gap| *gap == Span::ZERO) => {

@@ -1,7 +1,9 @@
-//! Another source's packets during "on" periods, silence during "off" periods: D-ITG's `-B` around files of gaps and sizes.
+//! Another source's packets during "on" periods, silence during "off" periods: D-ITG's `-B` around
+//! files of gaps and sizes.
 //!
-//! The clock of the source stands still during silence, as that of [`super::on_off`], which has formulas for what it sends. The
-//! first period is "on", and a packet at the end of one opens the next.
+//! The clock of the source stands still during silence, as that of [`super::on_off`], which has
+//! formulas for what it sends. The first period is "on", and a packet at the end of one opens the
+//! next.
 
 use super::Error;
 use crate::moments::Predicted;
@@ -104,7 +106,8 @@ mod tests {
             .take(6)
             .map(|packet| (packet.at.as_ms(), packet.bytes))
             .collect();
-        // On the clock of the lists: 0, 10, 30, 40, 60, 70 ms; a packet at the end of a period opens the next.
+        // On the clock of the lists: 0, 10, 30, 40, 60, 70 ms; a packet at the end of a period
+        // opens the next.
         assert_eq!(
             found,
             [
@@ -128,8 +131,8 @@ mod tests {
             spans("exponential", &[("mean", 0.01)]),
             spans("pareto", &[]),
         );
-        let gaps = Spans::constant_rate(1000.0).expect("a rate");
-        let sizes = || Sizes::always(100).expect("a size");
+        let gaps = Spans::constant_rate(1000.0).expect("the rate is above 0");
+        let sizes = || Sizes::always(100).expect("the size is within bounds");
         let laws = Laws::new(gaps.clone(), sizes()).expect("laws");
         let ours = Interrupted::new(on.clone(), off.clone(), Box::new(laws)).expect("a source");
         let theirs = Bursts::new(on, off, gaps, sizes()).expect("a source");
@@ -144,8 +147,9 @@ mod tests {
     #[test]
     fn what_is_never_on_is_refused() {
         let zero = || spans("constant", &[("value", 0.0)]);
-        let gaps = Spans::constant_rate(10.0).expect("a rate");
-        let laws = Laws::new(gaps, Sizes::always(1).expect("a size")).expect("laws");
+        let gaps = Spans::constant_rate(10.0).expect("the rate is above 0");
+        let laws =
+            Laws::new(gaps, Sizes::always(1).expect("the size is within bounds")).expect("laws");
         let error = Interrupted::new(zero(), zero(), Box::new(laws)).expect_err("never on");
         assert!(error.to_string().contains("give them a length"), "{error}");
     }

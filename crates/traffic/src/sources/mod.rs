@@ -1,7 +1,8 @@
-//! What makes packets: laws of gaps and sizes, bursts, modulated and self-similar processes, files and captures.
+//! What makes packets: laws of gaps and sizes, bursts, modulated and self-similar processes, files
+//! and captures.
 //!
-//! All of them are deterministic: one seed, one plan. When packets leave and how long they are draw from streams
-//! of chance of their own, so that other sizes leave the times where they are.
+//! All of them are deterministic: one seed, one plan. When packets leave and how long they are draw
+//! from streams of chance of their own, so that other sizes leave the times where they are.
 
 pub mod capture;
 pub mod file;
@@ -91,8 +92,8 @@ fn resolve(about: &About, given: &[(String, Value)]) -> Result<Params, String> {
     })
 }
 
-/// The distribution whose cumulative probabilities are the `corners`, (value, probability) each: see
-/// [`dist::empirical`].
+/// The distribution whose cumulative probabilities are the `corners`, (value, probability) each:
+/// see [`dist::empirical`].
 pub fn empirical(corners: &[(f64, f64)]) -> Result<Box<dyn Distribution>, String> {
     let (values, probabilities) = corners.iter().copied().unzip();
     let given = [
@@ -103,7 +104,8 @@ pub fn empirical(corners: &[(f64, f64)]) -> Result<Box<dyn Distribution>, String
     (entry.build)(&resolve(&entry.about, &given)?)
 }
 
-/// The distribution of `weighted` values, (value, weight) each, the values rising and the weights above 0.
+/// The distribution of `weighted` values, (value, weight) each, the values rising and the weights
+/// above 0.
 pub(crate) fn discrete(weighted: &[(f64, f64)]) -> Result<Box<dyn Distribution>, String> {
     let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
     let mut corners = Vec::new();
@@ -213,11 +215,17 @@ mod tests {
         }
 
         #[test]
-        fn any_numbers_are_read_back(gaps_us in proptest::collection::vec(1_u64..10_000_000, 1..50)) {
-            let text: String = gaps_us.iter().map(|us| format!("{}\n", *us as f64 / 1000.0)).collect();
+        fn any_numbers_are_read_back(gaps_us in proptest::collection::vec(
+            1_u64..10_000_000, 1..50
+        )) {
+            let text: String = gaps_us.iter().map(|us| format!(
+                "{}\n", *us as f64 / 1000.0
+            )).collect();
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), text).unwrap();
-            let found: Vec<u64> = file::gaps(file.path()).unwrap().iter().map(|gap| gap.as_us()).collect();
+            let found: Vec<u64> = file::gaps(file.path()).unwrap().iter().map(
+                |gap| gap.as_us()
+            ).collect();
             prop_assert_eq!(found, gaps_us);
         }
     }

@@ -1,4 +1,5 @@
-//! Transfers: amounts of bytes that become due, cut into packets and sent one after the other at a line's rate.
+//! Transfers: amounts of bytes that become due, cut into packets and sent one after the other at a
+//! line's rate.
 
 use super::Error;
 use crate::moments::{Numeric, Predicted};
@@ -12,7 +13,8 @@ use trammel_core::units::{Rate, TxTime};
 use trammel_stats::arrivals::{Renewal, Spans};
 use trammel_stats::dist::{self, Distribution};
 
-/// What cuts transfers: packets of up to `segment` bytes of payload, at `rate` bits of payload per second.
+/// What cuts transfers: packets of up to `segment` bytes of payload, at `rate` bits of payload per
+/// second.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     segment: u32,
@@ -29,7 +31,8 @@ pub(crate) const RATE: Param = Param {
     help: "payload per second while a transfer goes on",
 };
 
-/// The parameter of every line: the length of packets. 1448 bytes is what TCP with time stamps has in 1500.
+/// The parameter of every line: the length of packets. 1448 bytes is what TCP with time stamps has
+/// in 1500.
 pub(crate) const SEGMENT: Param = Param {
     name: "segment",
     kind: Kind::Int(1, MOST_BYTES as i64 - 1),
@@ -45,12 +48,13 @@ impl Line {
             .map_err(|error| error.to_string())
     }
 
-    /// A line of `rate`, at least 1 bit/s; full packets have `segment` bytes, from 1 to below [`MOST_BYTES`].
+    /// A line of `rate`, at least 1 bit/s; full packets have `segment` bytes, from 1 to below
+    /// [`MOST_BYTES`].
     pub fn new(rate: Rate, segment: u32) -> Result<Line, Error> {
         if rate.as_bps() == 0 || !(1..MOST_BYTES).contains(&segment) {
             return Err(Error::Invalid(format!(
-                "a line of {rate} with packets of {segment} bytes sends nothing; both must be above 0, and \
-                 packets below {MOST_BYTES} bytes"
+                "a line of {rate} with packets of {segment} bytes sends nothing; both must be \
+                 above 0, and packets below {MOST_BYTES} bytes"
             )));
         }
         let time = TxTime::new(rate);
@@ -81,8 +85,8 @@ impl Line {
         bytes.div_ceil(u64::from(self.segment))
     }
 
-    /// The packets of `transfers`, (when due, bytes) each, in the order of time. One that becomes due while another
-    /// goes on waits for its end.
+    /// The packets of `transfers`, (when due, bytes) each, in the order of time. One that becomes
+    /// due while another goes on waits for its end.
     pub fn cut(self, transfers: impl Iterator<Item = (Time, u64)> + Send + 'static) -> Plan {
         let mut free = Time::ZERO;
         Box::new(transfers.flat_map(move |(due, bytes)| {
@@ -99,15 +103,17 @@ impl Line {
         }))
     }
 
-    /// The mean and the mean square of the packets of a transfer whose size follows `law`, rounded to whole bytes
-    /// and at least 1; sizes beyond `most_bytes` are not looked for.
+    /// The mean and the mean square of the packets of a transfer whose size follows `law`, rounded
+    /// to whole bytes and at least 1; sizes beyond `most_bytes` are not looked for.
     pub(crate) fn packets_of(&self, law: &dyn Distribution, most_bytes: f64) -> (f64, f64) {
         let segment = f64::from(self.segment);
         let most = (most_bytes / segment) as u64;
-        // So many evaluations at most; where steps have several packets, the middle stands for them.
+        // So many evaluations at most; where steps have several packets, the middle stands for
+        // them.
         let step = most.div_ceil(1 << 20).max(1);
         let (mut mean, mut square, mut k) = (1.0, 1.0, 1);
-        // E K = Σ P(K > k) and E K² = Σ (2k + 1) P(K > k) over k ≥ 0; K > k where the size is above k segments.
+        // E K = Σ P(K > k) and E K² = Σ (2k + 1) P(K > k) over k ≥ 0; K > k where the size is above
+        // k segments.
         while k <= most {
             let middle = (k + (step - 1) / 2) as f64;
             let above = 1.0 - law.cdf((middle * segment + 0.5).next_down());
@@ -137,8 +143,8 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// Flows of `sizes` in bytes, none above `most_bytes`, so many that they keep `line` busy for the share `load`,
-    /// which lies between 0 and 1.
+    /// Flows of `sizes` in bytes, none above `most_bytes`, so many that they keep `line` busy for
+    /// the share `load`, which lies between 0 and 1.
     pub fn new(
         sizes: Box<dyn Distribution>,
         most_bytes: f64,
@@ -180,8 +186,8 @@ impl Source for Flows {
             .cut(times.map(move |at| (at, whole_bytes(sizes.as_ref(), &mut rng))))
     }
 
-    /// What waits at the line is negligible in the long run, so that counts disperse as batches of a Poisson
-    /// process do: E K² / E K.
+    /// What waits at the line is negligible in the long run, so that counts disperse as batches of
+    /// a Poisson process do: E K² / E K.
     fn predicted(&self) -> Predicted {
         let (mean, square) = self.line.packets_of(self.sizes.as_ref(), self.most_bytes);
         Predicted {
@@ -205,7 +211,8 @@ impl Source for Flows {
     }
 }
 
-/// The flow sizes that [`dist::empirical`] calls `preset`, over the line and at the load of `params`.
+/// The flow sizes that [`dist::empirical`] calls `preset`, over the line and at the load of
+/// `params`.
 pub(crate) fn published_flows(
     preset: &str,
     most_bytes: f64,

@@ -1,4 +1,5 @@
-//! What the tester itself can do on a pair of ports: to be measured against a wire before a device is.
+//! What the tester itself can do on a pair of ports: to be measured against a wire before a device
+//! is.
 //!
 //! A result near the ceiling is the tester's and not the device's.
 
@@ -38,15 +39,17 @@ pub struct Ceiling {
     pub median_latency: Option<Span>,
     /// By what arrivals are timed.
     pub stamps: Stamps,
-    /// What is between two readings of the clock, at the median: it is told in nanoseconds, and this is what asking costs.
+    /// What is between two readings of the clock, at the median: it is told in nanoseconds, and
+    /// this is what asking costs.
     pub clock_reading: Span,
 }
 
 /// Trials of a measurement.
 pub const TRIALS: u32 = STEPS + 2;
 
-/// Measures the ceiling of `traffic` from the first port to the second, which a wire connects, in trials of `duration`,
-/// by `threads` as in a [`Plan`]; none where `stop` was set. `done` is called after each of [`TRIALS`].
+/// Measures the ceiling of `traffic` from the first port to the second, which a wire connects, in
+/// trials of `duration`, by `threads` as in a [`Plan`]; none where `stop` was set. `done` is called
+/// after each of [`TRIALS`].
 pub fn measure(
     tester: &mut Tester,
     traffic: &Traffic,

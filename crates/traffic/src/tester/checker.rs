@@ -1,8 +1,9 @@
-//! What came: each frame is one of ours and new, or a copy, late, damaged, another run's, or nobody's.
+//! What came: each frame is one of ours and new, or a copy, late, damaged, another run's, or
+//! nobody's.
 //!
-//! A frame is ours if its signature is right, of this run, of the other port, and of a number that is sent; then its length and every
-//! byte of its fill follow from its number. Memory does not grow with the run: a [`Window`] of bits, a number for each flow, a
-//! histogram for each stream.
+//! A frame is ours if its signature is right, of this run, of the other port, and of a number that
+//! is sent; then its length and every byte of its fill follow from its number. Memory does not grow
+//! with the run: a [`Window`] of bits, a number for each flow, a histogram for each stream.
 
 use super::course::{BROADCASTS, Course};
 use super::frame::{FCS_BYTES, head_bytes, payload};
@@ -59,7 +60,8 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    /// Checks `traffic` that port `port` sends in run `run` by `schedule`, with tags or without, from `start_ns` on.
+    /// Checks `traffic` that port `port` sends in run `run` by `schedule`, with tags or without,
+    /// from `start_ns` on.
     pub(crate) fn new(
         traffic: &Traffic,
         course: &Course,
@@ -208,7 +210,8 @@ impl Checker {
             .collect()
     }
 
-    /// What was seen, of which `places` of the schedule left and `errors` of them did not leave after all.
+    /// What was seen, of which `places` of the schedule left and `errors` of them did not leave
+    /// after all.
     pub(crate) fn finish(&mut self, places: u64, mut errors: u64) -> DirectionSeen {
         let sent = self.course.tests(places);
         let (_, last_lost) = self.window.finish(sent);
@@ -216,7 +219,8 @@ impl Checker {
         for (stream, sent) in streams.iter_mut().zip(self.course.of_streams(sent)) {
             stream.sent = sent;
         }
-        // Which frames a device refused it does not tell, but they are among those that did not come.
+        // Which frames a device refused it does not tell, but they are among those that did not
+        // come.
         for stream in &mut streams {
             let refused = errors.min(stream.lost());
             stream.sent -= refused;
@@ -298,7 +302,7 @@ mod tests {
     fn bench(traffic: &Traffic, loads: &[Load]) -> Bench {
         let (course, schedule) = (
             Course::new(traffic),
-            Schedule::new(loads, None).expect("they have rates"),
+            Schedule::new(loads, None).expect("the stream has a rate"),
         );
         let signature = Signature {
             run: 7,
@@ -491,7 +495,9 @@ mod tests {
     proptest! {
         #[test]
         fn counts_add_up_whatever_a_device_does(seed: u64, drawn: Option<u64>, flows in 1..20_u32) {
-            let stream = Stream { flows, ..Stream::of_rfc2544(Side::Input, false, 8, &[64, 90, 200]) };
+            let stream = Stream {
+                flows, ..Stream::of_rfc2544(Side::Input, false, 8, &[64, 90, 200])
+            };
             let mut bench = bench(&Traffic { drawn, ..Traffic::of(stream) }, &[load(2000)]);
             let mut rng = Rng::new(seed, "device");
             let mut numbers: Vec<u64> = (0..2000).filter(|_| !rng.chance(0.1)).collect();
@@ -513,8 +519,14 @@ mod tests {
                 }
             }
             let seen = bench.checker.finish(2000, 0);
-            prop_assert_eq!((seen.lost(), seen.duplicated(), seen.reordered()), (lost, copies.len() as u64, reordered));
-            prop_assert_eq!(seen.last_lost, (0..2000).rev().find(|number| !came.contains(number)).map(Time::from_us));
+            prop_assert_eq!(
+                (seen.lost(), seen.duplicated(), seen.reordered()),
+                (lost, copies.len() as u64, reordered)
+            );
+            prop_assert_eq!(
+                seen.last_lost,
+                (0..2000).rev().find(|number| !came.contains(number)).map(Time::from_us)
+            );
         }
     }
 }

@@ -1,9 +1,11 @@
-//! Test frames: UDP to the echo port in IPv4 or IPv6, whose payload is a [`signature`](super::signature) and the fill behind it.
+//! Test frames: UDP to the echo port in IPv4 or IPv6, whose payload is a
+//! [`signature`](super::signature) and the fill behind it.
 //!
-//! Sizes include the check sequence, which a device adds: a frame of 64 bytes has 60 in memory. Headers are written once a flow; of a
-//! frame change the lengths, their checksums, and the signature, which adds up to nothing.
-//! Differs from RFC 2544, appendix C.2.6.4: UDP has a checksum, which costs nothing here, and which translators need; packets say that
-//! they are not to be cut, and may pass 64 hops.
+//! Sizes include the check sequence, which a device adds: a frame of 64 bytes has 60 in memory.
+//! Headers are written once a flow; of a frame change the lengths, their checksums, and the
+//! signature, which adds up to nothing. Differs from RFC 2544, appendix C.2.6.4: UDP has a
+//! checksum, which costs nothing here, and which translators need; packets say that they are not to
+//! be cut, and may pass 64 hops.
 
 use super::signature::{FILL, SIGNATURE_BYTES, Signature};
 use super::traffic::Stream;
@@ -109,7 +111,8 @@ pub(crate) fn unwrap(frame: &[u8]) -> Option<(u16, usize)> {
     Some((kind, at))
 }
 
-/// The payload of a datagram of UDP in a frame, to whichever port, as far as it is there. Fragments have none.
+/// The payload of a datagram of UDP in a frame, to whichever port, as far as it is there. Fragments
+/// have none.
 #[inline]
 pub(crate) fn payload(frame: &[u8]) -> Option<&[u8]> {
     let (kind, at) = unwrap(frame)?;
@@ -204,7 +207,8 @@ impl Flow {
         }
     }
 
-    /// Writes the headers of a frame of `size` bytes, its check sequence included, to the front of `into`.
+    /// Writes the headers of a frame of `size` bytes, its check sequence included, to the front of
+    /// `into`.
     #[inline]
     pub(crate) fn write(&self, into: &mut [u8], size: u16) {
         into[..self.bytes.len()].copy_from_slice(&self.bytes);
@@ -294,7 +298,8 @@ mod tests {
         let frame = whole(&LINK, false, 64);
         assert_eq!(frame.len(), 60);
         assert_eq!(frame[..14], [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0]);
-        // Version, service, total length 00 2E; then the addresses and the ports, and the length 00 1A.
+        // Version, service, total length 00 2E; then the addresses and the ports, and the length 00
+        // 1A.
         assert_eq!(frame[14..18], [0x45, 0, 0, 0x2e]);
         assert_eq!(
             frame[26..40],

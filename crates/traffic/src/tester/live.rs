@@ -1,7 +1,8 @@
 //! The way of live frames: a program in the kernel makes them and another counts them.
 //!
-//! One stream of one size; what came is known as a number, and how many of it came out of order. A change of load costs the 25 ms that
-//! a call takes before its first frame, which the lateness shows.
+//! One stream of one size; what came is known as a number, and how many of it came out of order. A
+//! change of load costs the 25 ms that a call takes before its first frame, which the lateness
+//! shows.
 
 use super::Parties;
 use super::course::Course;

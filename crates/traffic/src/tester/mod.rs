@@ -1,13 +1,15 @@
-//! A tester of network devices on real ports: it sends test frames by a plan and says what became of each.
+//! A tester of network devices on real ports: it sends test frames by a plan and says what became
+//! of each.
 //!
 //! ```text
 //! Plan ─> course: what the n-th frame is ─┬─> sender ─> port ─ device ─ port ─> checker ─> Observation
 //!         schedule: when it is due ───────┘                                        ▲
 //!              └───────────────────────────────────────────────────────────────────┘
 //! ```
-//! A [`Tester`] has two ports ([`port`]), by AF_XDP, packet sockets or live frames. What a frame is follows from its number,
-//! when it is due too ([`schedule`]); it carries a [`signature`]. Loads are offered one after the other; counters are read after the
-//! last frame and a time for residual ones. Source: RFC 2544, 5180, 4737.
+//! A [`Tester`] has two ports ([`port`]), by AF_XDP, packet sockets or live frames. What a frame is
+//! follows from its number, when it is due too ([`schedule`]); it carries a [`signature`]. Loads
+//! are offered one after the other; counters are read after the last frame and a time for residual
+//! ones. Source: RFC 2544, 5180, 4737.
 //!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
@@ -96,8 +98,9 @@ pub struct Plan {
     pub residual: Span,
     /// How the ports' threads run.
     pub threads: Threads,
-    /// How long after the end of the last load sending is given up, where it is: what is not sent by then never is, and so less was
-    /// sent than intended. Without it, a port goes on until all has been sent.
+    /// How long after the end of the last load sending is given up, where it is: what is not sent
+    /// by then never is, and so less was sent than intended. Without it, a port goes on until all
+    /// has been sent.
     pub stretch: Option<Span>,
     /// Frames of the first direction whose latencies are told one by one.
     pub tags: Option<Tags>,
@@ -166,12 +169,14 @@ pub struct Tester {
 }
 
 impl Tester {
-    /// Opens two ports. Needs `CAP_NET_RAW`, and for other ways than packet sockets the right to load programs.
+    /// Opens two ports. Needs `CAP_NET_RAW`, and for other ways than packet sockets the right to
+    /// load programs.
     pub fn open(ports: [Port; 2]) -> Result<Tester> {
         let are_live = ports.each_ref().map(|port| port.way == Way::Live);
         if are_live[0] != are_live[1] {
             return Err(Error::Invalid(format!(
-                "ports `{}` and `{}`: a program counts live frames, so both ports must be live, or none",
+                "ports `{}` and `{}`: a program counts live frames, so both ports must be live, or \
+                 none",
                 ports[0].interface, ports[1].interface
             )));
         }
@@ -179,7 +184,8 @@ impl Tester {
         Ok(Tester { ports, ends })
     }
 
-    /// Chooses by what tagged frames are timed from now on; says by what, which is the tester itself where the answer is none.
+    /// Chooses by what tagged frames are timed from now on; says by what, which is the tester
+    /// itself where the answer is none.
     pub fn time_tags(&mut self, wish: timing::TimedBy) -> Result<Option<By>> {
         let stampers = timing::open(&self.ports, wish)?;
         let by = stampers.as_ref().map(|[leaving, _]| leaving.by());
@@ -193,8 +199,9 @@ impl Tester {
         Ok(by)
     }
 
-    /// Sends learning frames from both ports, and asks for the device's Ethernet addresses until both are known, `patience` is over, or
-    /// `stop` is set. To be done before a run, and again when the device may have forgotten.
+    /// Sends learning frames from both ports, and asks for the device's Ethernet addresses until
+    /// both are known, `patience` is over, or `stop` is set. To be done before a run, and again
+    /// when the device may have forgotten.
     pub fn learn(&mut self, patience: Span, stop: &AtomicBool) -> Result<()> {
         let calendar = Calendar::now();
         let patience_ns = i64::try_from(patience.as_ns()).unwrap_or(i64::MAX);
@@ -268,7 +275,8 @@ impl Tester {
         Ok(tagged)
     }
 
-    /// The latencies of tagged frames as they were timed outside the tester, where they were, in place of those that it saw.
+    /// The latencies of tagged frames as they were timed outside the tester, where they were, in
+    /// place of those that it saw.
     fn timed(
         &mut self,
         signature: &Signature,
@@ -323,7 +331,8 @@ impl Tester {
                 + usize::from(FCS_BYTES);
             if usize::from(traffic.longest()) > most {
                 return Err(Error::Invalid(format!(
-                    "frames of {} bytes: from `{}` go {most} at most, the check sequence included; set the MTU, or use another `--by`",
+                    "frames of {} bytes: from `{}` go {most} at most, the check sequence included; \
+                     set the MTU, or use another `--by`",
                     traffic.longest(),
                     end.name()
                 )));
@@ -356,8 +365,8 @@ impl Tester {
         Ok(prepared)
     }
 
-    /// Sends what `plan` says and checks what comes, until all is over or `stop` is set. A fault of a port ends the run; what was seen
-    /// until then is in the answer.
+    /// Sends what `plan` says and checks what comes, until all is over or `stop` is set. A fault of
+    /// a port ends the run; what was seen until then is in the answer.
     pub fn run(&mut self, plan: &Plan, stop: &AtomicBool) -> Result<Observation> {
         let prepared = self.prepare(plan)?;
         let calendar = Calendar::now();

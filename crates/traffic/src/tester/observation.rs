@@ -1,13 +1,15 @@
 //! What the tester has seen of a run: counts, times, and what disturbed it.
 //!
-//! Times are since the run's start, when the first frame was due. All frames' clocks are one: the monotonic clock of this machine, to
-//! which arrivals told by the kernel's wall clock are converted.
+//! Times are since the run's start, when the first frame was due. All frames' clocks are one: the
+//! monotonic clock of this machine, to which arrivals told by the kernel's wall clock are
+//! converted.
 
 use super::traffic::MOST_STREAMS;
 use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 
-/// How delays of successive frames of a stream differ (RFC 3393): each from that of the test frame of the stream that came before it.
+/// How delays of successive frames of a stream differ (RFC 3393): each from that of the test frame
+/// of the stream that came before it.
 #[derive(Clone, Debug)]
 pub struct Ipdv {
     /// By how much delays were shorter than the one before, in picoseconds.
@@ -100,7 +102,8 @@ pub struct Beside {
     pub received: u64,
 }
 
-/// The longest time in which no test frame came although some were sent that never came, or came later.
+/// The longest time in which no test frame came although some were sent that never came, or came
+/// later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// When the last frame before it came.
@@ -111,18 +114,21 @@ pub struct Outage {
     pub skipped: u64,
 }
 
-/// From what on frames count as bunched: by so much more than the plan has it may they come together.
+/// From what on frames count as bunched: by so much more than the plan has it may they come
+/// together.
 pub const EVEN: Span = Span::from_us(50);
 
-/// How unevenly frames left where the plan has them leave evenly: what of it is a burst to the device is the tester's doing.
+/// How unevenly frames left where the plan has them leave evenly: what of it is a burst to the
+/// device is the tester's doing.
 ///
-/// A tester that stands still for a while and then makes up for it sends all that was due meanwhile at once. A buffer that holds less than
-/// that loses frames, whatever the load.
+/// A tester that stands still for a while and then makes up for it sends all that was due meanwhile
+/// at once. A buffer that holds less than that loses frames, whatever the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unevenness {
     /// By how much the latest frame left after it was due, as read from the clock when it had left.
     pub latest: Span,
-    /// Frames that a device would have lost which forwards exactly the load and holds what it brings in [`EVEN`].
+    /// Frames that a device would have lost which forwards exactly the load and holds what it
+    /// brings in [`EVEN`].
     pub bunched: u64,
     /// The most frames that left together beyond those that the plan has.
     pub burst: u64,
@@ -139,10 +145,11 @@ pub struct DirectionSeen {
     pub streams: Vec<StreamSeen>,
     /// Of each load.
     pub loads: Vec<LoadSeen>,
-    /// From the first frame's departure to the last's, and the gap that belongs to it: frames sent by this are the offered rate.
+    /// From the first frame's departure to the last's, and the gap that belongs to it: frames sent
+    /// by this are the offered rate.
     pub effective: Span,
-    /// Processor time of the thread that sent, system calls and what the kernel did within them included, until the last frame had
-    /// left.
+    /// Processor time of the thread that sent, system calls and what the kernel did within them
+    /// included, until the last frame had left.
     pub sender_cpu: Span,
     /// By how much frames were handed over after they were due, in picoseconds.
     pub lateness: Histogram,
@@ -166,13 +173,15 @@ pub struct DirectionSeen {
     pub last_arrival: Option<Time>,
     /// The longest outage.
     pub outage: Option<Outage>,
-    /// The latencies of the tagged frames that came, in the order of their numbers; none without tags.
+    /// The latencies of the tagged frames that came, in the order of their numbers; none without
+    /// tags.
     pub tagged: Vec<Span>,
     /// Tagged frames that came and whose times were not told by what is to time them.
     pub untimed: usize,
     /// Test frames that came after the last one of the direction had left, where that was seen.
     pub came_after: Option<u64>,
-    /// Frames that the receiving port lost before the tester could read them: then the tester is what limits.
+    /// Frames that the receiving port lost before the tester could read them: then the tester is
+    /// what limits.
     pub receive_drops: u64,
 }
 
@@ -252,7 +261,8 @@ pub struct Observation {
     pub directions: [Option<DirectionSeen>; 2],
     /// By what arrivals were timed.
     pub stamps: Stamps,
-    /// By how much the wall clock was set while the run lasted; more than a microsecond spoils the kernel's times.
+    /// By how much the wall clock was set while the run lasted; more than a microsecond spoils the
+    /// kernel's times.
     pub clock_step: Span,
     /// Whether it was stopped before its end.
     pub is_interrupted: bool,

@@ -1,8 +1,10 @@
-//! When each frame of a plan is due: loads one after the other, reckoned from the start and never from the present.
+//! When each frame of a plan is due: loads one after the other, reckoned from the start and never
+//! from the present.
 //!
-//! The n-th frame of a load is due n / rate after the load's start, and a load starts when the one before it has lasted as long as
-//! it should: so what is late is made up for, and errors do not add up. Of frames in bursts the first is due when it would be
-//! without them, and the others follow it as closely as the medium lets them.
+//! The n-th frame of a load is due n / rate after the load's start, and a load starts when the one
+//! before it has lasted as long as it should: so what is late is made up for, and errors do not add
+//! up. Of frames in bursts the first is due when it would be without them, and the others follow it
+//! as closely as the medium lets them.
 
 use super::traffic::Bursts;
 use trammel_core::time::{Span, Time};
@@ -17,10 +19,12 @@ pub struct Load {
 }
 
 impl Load {
-    /// Frames that it has room for with the gap behind each, so that they are never more than its rate has; one at least.
+    /// Frames that it has room for with the gap behind each, so that they are never more than its
+    /// rate has; one at least.
     pub fn frames(&self) -> u64 {
         let frames = self.frames_per_second * self.duration.as_secs_f64();
-        // What is a whole number but for rounding is that number: a picosecond is a hundred-thousandth of a frame at the most.
+        // What is a whole number but for rounding is that number: a picosecond is a
+        // hundred-thousandth of a frame at the most.
         (frames + 1e-3).floor().max(1.0) as u64
     }
 }
@@ -59,7 +63,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// `loads` one after the other, in bursts where there are any. None where one has no rate, or a rate that is not finite.
+    /// `loads` one after the other, in bursts where there are any. None where one has no rate, or a
+    /// rate that is not finite.
     pub fn new(loads: &[Load], bursts: Option<Bursts>) -> Option<Schedule> {
         let (burst, gap) = bursts.map_or((1, Span::ZERO), |all| (all.frames.into(), all.gap));
         let (mut parts, mut at, mut frames) = (Vec::new(), Time::ZERO, 0);
@@ -132,12 +137,14 @@ impl Schedule {
         self.parts[self.load_of(number)].due_ns(number)
     }
 
-    /// What lies between two frames of the load that frame `number` belongs to, in the mean, in nanoseconds.
+    /// What lies between two frames of the load that frame `number` belongs to, in the mean, in
+    /// nanoseconds.
     pub(crate) fn period_ns(&self, number: u64) -> f64 {
         self.parts[self.load_of(number)].period_ns
     }
 
-    /// From when frame `number` is due until the next is or, behind the last, until the last load is over; in nanoseconds.
+    /// From when frame `number` is due until the next is or, behind the last, until the last load
+    /// is over; in nanoseconds.
     pub(crate) fn gap_ns(&self, number: u64) -> i64 {
         if number >= self.frames {
             return 0;
@@ -159,8 +166,8 @@ mod tests {
         ) {
             let bursts = Bursts { frames, gap: Span::from_ns(gap_ns) };
             let loads = [load(rate, 20), load(rate * 2.0, 10)];
-            let even = Schedule::new(&loads, None).expect("both have rates");
-            let burst = Schedule::new(&loads, Some(bursts)).expect("both have rates");
+            let even = Schedule::new(&loads, None).expect("the stream has a rate");
+            let burst = Schedule::new(&loads, Some(bursts)).expect("the stream has a rate");
             prop_assert_eq!((even.frames(), even.end_ns()), (burst.frames(), burst.end_ns()));
             let mut before = 0;
             for number in 0..burst.frames().min(2000) {
@@ -181,8 +188,8 @@ mod tests {
 
     #[test]
     fn loads_follow_each_other_without_a_gap_or_a_drift() {
-        let schedule =
-            Schedule::new(&[load(3.0, 1000), load(1000.0, 10)], None).expect("both have rates");
+        let schedule = Schedule::new(&[load(3.0, 1000), load(1000.0, 10)], None)
+            .expect("the stream has a rate");
         assert_eq!(schedule.frames(), 13);
         let due: Vec<i64> = (0..5).map(|number| schedule.due_ns(number)).collect();
         assert_eq!(
@@ -198,7 +205,8 @@ mod tests {
             (0, 1, 1)
         );
         assert_eq!(schedule.due_ns(13), i64::MAX);
-        let long = Schedule::new(&[load(14_880_952.38, 60_000)], None).expect("it has a rate");
+        let long =
+            Schedule::new(&[load(14_880_952.38, 60_000)], None).expect("the stream has a rate");
         let last = schedule_end(&long);
         // One frame more would need a gap that is not there.
         assert!((59_999_999_865..60_000_000_000).contains(&last), "{last}");
@@ -206,8 +214,8 @@ mod tests {
 
     #[test]
     fn the_first_frame_from_a_time_on_is_found() {
-        let schedule =
-            Schedule::new(&[load(1000.0, 10), load(100.0, 100)], None).expect("both have rates");
+        let schedule = Schedule::new(&[load(1000.0, 10), load(100.0, 100)], None)
+            .expect("the stream has a rate");
         assert_eq!(schedule.end_ns(), 110_000_000);
         let first = |us| schedule.first_due(Time::from_us(us));
         assert_eq!((first(0), first(1), first(9000)), (0, 1, 9));
@@ -224,7 +232,7 @@ mod tests {
             gap: Span::from_us(10),
         };
         let loads = [load(1000.0, 10), load(1e6, 1)];
-        let schedule = Schedule::new(&loads, Some(bursts)).expect("both have rates");
+        let schedule = Schedule::new(&loads, Some(bursts)).expect("the stream has a rate");
         assert_eq!(schedule.frames(), 1010);
         let due_us: Vec<i64> = (0..12)
             .map(|number| schedule.due_ns(number) / 1000)
@@ -238,8 +246,9 @@ mod tests {
 
     #[test]
     fn the_gap_behind_the_last_frame_ends_with_the_load() {
-        // 81.3 frames a second make 325 in four seconds, the last of which is due 14 ms before their end.
-        let schedule = Schedule::new(&[load(81.274, 4000)], None).expect("it has a rate");
+        // 81.3 frames a second make 325 in four seconds, the last of which is due 14 ms before
+        // their end.
+        let schedule = Schedule::new(&[load(81.274, 4000)], None).expect("the stream has a rate");
         assert_eq!(schedule.frames(), 325);
         assert_eq!(
             schedule_end(&schedule) + schedule.gap_ns(324),

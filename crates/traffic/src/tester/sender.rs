@@ -1,7 +1,7 @@
 //! Hands frames over when they are due: open loop, from the plan, never from the present.
 //!
-//! A frame that is late goes at once, and by how much it was late is counted. Only what is due together leaves together; what left together
-//! and should not have, [`super::unevenness`] counts.
+//! A frame that is late goes at once, and by how much it was late is counted. Only what is due
+//! together leaves together; what left together and should not have, [`super::unevenness`] counts.
 
 use super::course::{Course, Departure, Writer};
 use super::end::End;
@@ -89,7 +89,8 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Will send `traffic`, whose course and schedule are these, over `link`; what is beside it comes from `own`.
+    /// Will send `traffic`, whose course and schedule are these, over `link`; what is beside it
+    /// comes from `own`.
     pub(crate) fn new(
         traffic: &Traffic,
         course: &Course,
@@ -233,7 +234,8 @@ impl Sender {
             } else {
                 end.enqueue(frame)
             };
-            // All slots wait for an interface that takes none of them, or for the frames before this one to be gone.
+            // All slots wait for an interface that takes none of them, or for the frames before
+            // this one to be gone.
             if !is_sent {
                 break;
             }

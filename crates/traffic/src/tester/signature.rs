@@ -6,15 +6,19 @@
 //!  │ magic │ run  │ port │ stream │ sequence │ sent, ns      │ checksum │ fill …       big-endian
 //!  └───────┴──────┴──────┴────────┴──────────┴───────────────┴──────────┴───────────
 //! ```
-//! - `run` tells a run's frames from those of the run before, `port` by which of the tester's ports it was sent.
-//! - `sequence` counts the test frames of that port, all streams together, in 32 bits; [`extend`] finds the others. So one window
-//!   tells losses and duplicates of thousands of flows apart, and what a frame is follows from its number alone.
+//! - `run` tells a run's frames from those of the run before, `port` by which of the tester's ports
+//!   it was sent.
+//! - `sequence` counts the test frames of that port, all streams together, in 32 bits; [`extend`]
+//!   finds the others. So one window tells losses and duplicates of thousands of flows apart, and
+//!   what a frame is follows from its number alone.
 //! - `sent` is the lower 48 bits of the monotonic clock: 78 hours.
-//! - `checksum` is that of RFC 1071 over the signature. All of it then adds up to nothing, so that the checksum of UDP around it
-//!   does not depend on it and is written once a flow.
-//! - `fill` is the place of each byte in the payload, modulo 256 (RFC 2544, appendix C.2.6.4), so that every bit of it can be checked.
+//! - `checksum` is that of RFC 1071 over the signature. All of it then adds up to nothing, so that
+//!   the checksum of UDP around it does not depend on it and is written once a flow.
+//! - `fill` is the place of each byte in the payload, modulo 256 (RFC 2544, appendix C.2.6.4), so
+//!   that every bit of it can be checked.
 //!
-//! It takes 18 bytes, which is what a frame of 64 bytes has behind the headers of Ethernet, IPv4 and UDP.
+//! It takes 18 bytes, which is what a frame of 64 bytes has behind the headers of Ethernet, IPv4
+//! and UDP.
 
 use trammel_packet::headers::checksum::Sum;
 
@@ -79,8 +83,8 @@ impl Signature {
         })
     }
 
-    /// Nanoseconds from its sending to `now_ns` of the same clock, below 78 hours; 0 where it was sent after that, as clocks that are
-    /// read by two processors may have it.
+    /// Nanoseconds from its sending to `now_ns` of the same clock, below 78 hours; 0 where it was
+    /// sent after that, as clocks that are read by two processors may have it.
     #[inline]
     pub(crate) fn age_ns(&self, now_ns: i64) -> u64 {
         let age = now_ns.wrapping_sub(self.sent_ns).cast_unsigned() % TIMES;
@@ -153,14 +157,16 @@ mod tests {
             sent_ns: (1 << 48) - 10,
             ..ONE
         };
-        let read = Signature::read(&late.write()).expect("it is whole");
+        let read = Signature::read(&late.write()).expect("the signature is whole");
         assert_eq!(read.age_ns((5 << 48) + 7), 17);
         assert_eq!(ONE.age_ns(ONE.sent_ns - 5), 0);
     }
 
     proptest! {
         #[test]
-        fn lower_bits_find_the_nearest_number(near in 0..u64::MAX / 2, away in -0x7fff_ffff..0x7fff_ffff_i64) {
+        fn lower_bits_find_the_nearest_number(
+            near in 0..u64::MAX / 2, away in -0x7fff_ffff..0x7fff_ffff_i64
+        ) {
             if let Some(number) = near.checked_add_signed(away) {
                 prop_assert_eq!(extend(number as u32, near), Some(number));
             }

@@ -1,11 +1,13 @@
-//! When tagged frames left and came, timed outside the tester: by the interfaces' clock, or by the driver and the kernel.
+//! When tagged frames left and came, timed outside the tester: by the interfaces' clock, or by the
+//! driver and the kernel.
 //!
 //! ```text
 //! sender ─ tagged frame ─> stamper ─ device ─> port ─> checker: counts it, like all others
 //!                             │ when it left     └──> stamper: when it came
 //!                             └──────── latency ─────────┘
 //! ```
-//! All other frames keep the stamps of the tester, which tell what they wait for the sender's thread and the checker's as well.
+//! All other frames keep the stamps of the tester, which tell what they wait for the sender's
+//! thread and the checker's as well.
 
 use super::course::BROADCASTS;
 use super::frame::payload;
@@ -32,7 +34,8 @@ pub enum TimedBy {
     Hardware,
 }
 
-/// Chooses by what frames from the first to the second of two ports are timed; none is the tester itself. The error is what is lacking.
+/// Chooses by what frames from the first to the second of two ports are timed; none is the tester
+/// itself. The error is what is lacking.
 fn choose(
     wish: TimedBy,
     ways: [Way; 2],
@@ -67,7 +70,8 @@ fn choose(
     }
 }
 
-/// Opens what times tagged frames from the first port to the second, one at each; none where the tester itself does.
+/// Opens what times tagged frames from the first port to the second, one at each; none where the
+/// tester itself does.
 pub(crate) fn open(ports: &[Port; 2], wish: TimedBy) -> Result<Option<[Stamper; 2]>> {
     let mut times = [Times::default(); 2];
     for (port, times) in ports.iter().zip(&mut times) {
@@ -87,7 +91,8 @@ pub(crate) fn open(ports: &[Port; 2], wish: TimedBy) -> Result<Option<[Stamper; 
     Ok(Some([open(&ports[0])?, open(&ports[1])?]))
 }
 
-/// Has `stamper` hear the tagged frames of those that `signature` is of, which may be at these places.
+/// Has `stamper` hear the tagged frames of those that `signature` is of, which may be at these
+/// places.
 pub(crate) fn hear(
     stamper: &mut Stamper,
     at: Vec<u32>,
@@ -103,7 +108,8 @@ pub(crate) fn hear(
     })
 }
 
-/// The latencies of the tagged frames, in their order: of those that came and of which both times are known.
+/// The latencies of the tagged frames, in their order: of those that came and of which both times
+/// are known.
 pub(crate) fn latencies(
     [leaving, coming]: [&mut Stamper; 2],
     signature: &Signature,

@@ -1,7 +1,8 @@
 //! What is sent in one direction: streams of test frames, their addresses and sizes.
 //!
-//! Addresses are those of RFC 2544, appendix C.2.2, and RFC 5180, §8, unless others are asked for: the device's input side is
-//! 198.18.0.0/16 (2001:2::/49), its output side 198.19.0.0/16 (2001:2:0:8000::/49); the tester is node 2 of each network.
+//! Addresses are those of RFC 2544, appendix C.2.2, and RFC 5180, §8, unless others are asked for:
+//! the device's input side is 198.18.0.0/16 (2001:2::/49), its output side 198.19.0.0/16
+//! (2001:2:0:8000::/49); the tester is node 2 of each network.
 
 use super::frame;
 use crate::addresses::{Addresses, Side};
@@ -19,9 +20,11 @@ pub const MOST_FLOWS: u32 = 1 << 16;
 pub struct Stream {
     /// How many frames of a turn of all streams are its: at least 1.
     pub share: u32,
-    /// Sizes of its frames, taken in turn, check sequence included: one, or those of a genome (RFC 6985).
+    /// Sizes of its frames, taken in turn, check sequence included: one, or those of a genome (RFC
+    /// 6985).
     pub sizes: Vec<u16>,
-    /// How many flows it has, of which each walks by itself through sources, destinations and source ports; at least 1.
+    /// How many flows it has, of which each walks by itself through sources, destinations and
+    /// source ports; at least 1.
     pub flows: u32,
     /// Where its frames come from.
     pub from: Addresses,
@@ -34,8 +37,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Frames of `sizes` from one node of the input side to one node of each of `networks` of the output side, or, for
-    /// [`Side::Output`], the other way.
+    /// Frames of `sizes` from one node of the input side to one node of each of `networks` of the
+    /// output side, or, for [`Side::Output`], the other way.
     pub fn of_rfc2544(from: Side, is_ipv6: bool, networks: u32, sizes: &[u16]) -> Stream {
         let to = if from == Side::Input {
             Side::Output
@@ -64,7 +67,8 @@ impl Stream {
 pub struct Bursts {
     /// How many are together; at least 1.
     pub frames: u32,
-    /// From the first bit of one to that of the next: at the least, what a frame and the gap behind it take of the medium.
+    /// From the first bit of one to that of the next: at the least, what a frame and the gap behind
+    /// it take of the medium.
     pub gap: Span,
 }
 
@@ -78,7 +82,8 @@ pub struct Traffic {
     //# the addresses SHOULD be random and uniformly distributed over a range of
     //# 256 networks
     pub drawn: Option<u64>,
-    /// The bursts in which frames are due; without them, they are due at even distances. The mean rate is the same.
+    /// The bursts in which frames are due; without them, they are due at even distances. The mean
+    /// rate is the same.
     //= rfc2544 §21
     //# The frames within a burst are transmitted with the minimum legitimate inter-frame gap.
     pub bursts: Option<Bursts>,
@@ -87,13 +92,15 @@ pub struct Traffic {
     //# The stream of test frames SHOULD be augmented
     //# with 1% frames addressed to the hardware broadcast address.
     pub broadcasts: bool,
-    /// The device's address that is asked for its counters by SNMP, before the first frame of each second.
+    /// The device's address that is asked for its counters by SNMP, before the first frame of each
+    /// second.
     //= rfc2544 §11.2
     //# The stream of test frames SHOULD be augmented with one management
     //# query as the first frame sent each second during the duration of the
     //# trial.
     pub queries: Option<Ipv4Addr>,
-    /// Whether routing updates are sent beside the frames, as RIP: six networks in two states by turns.
+    /// Whether routing updates are sent beside the frames, as RIP: six networks in two states by
+    /// turns.
     //= rfc2544 §11.3
     //# The stream of test frames SHOULD be augmented with one routing update
     //# frame transmitted as the first frame transmitted during the trial.
@@ -136,7 +143,8 @@ impl Traffic {
                 || stream.source_ports == 0
             {
                 return refuse(format!(
-                    "stream {number}: a share of {} (1 to 1000), {} flows from {} ports (at least 1)",
+                    "stream {number}: a share of {} (1 to 1000), {} flows from {} ports (at least \
+                     1)",
                     stream.share, stream.flows, stream.source_ports
                 ));
             }
@@ -153,7 +161,8 @@ impl Traffic {
                 .find(|size| !(least..=frame::MOST_BYTES).contains(size));
             if let Some(size) = wrong {
                 return refuse(format!(
-                    "stream {number}: frames of {size} bytes; such headers and a signature take {least} to {} with the check sequence",
+                    "stream {number}: frames of {size} bytes; such headers and a signature take \
+                     {least} to {} with the check sequence",
                     frame::MOST_BYTES
                 ));
             }

@@ -1,13 +1,16 @@
-//! Watches how frames leave: whether they come to the device as the plan has them, or in bursts of the tester's making.
+//! Watches how frames leave: whether they come to the device as the plan has them, or in bursts of
+//! the tester's making.
 //!
-//! Lateness alone harms nobody: a tester that is late and stays so sends evenly. What harms is lateness that goes down again, since then more
-//! frames leave in a time than the plan has in it. So the watch keeps what a device would have in its buffer that forwards
-//! exactly the load, in time of the plan:
+//! Lateness alone harms nobody: a tester that is late and stays so sends evenly. What harms is
+//! lateness that goes down again, since then more frames leave in a time than the plan has in it.
+//! So the watch keeps what a device would have in its buffer that forwards exactly the load, in
+//! time of the plan:
 //!
 //! ```text
 //! held = max(0, held + lateness before - lateness now)        at the first and the last frame of what left together
 //! ```
-//! What is more than [`EVEN`] overflows and is counted: the generic cell rate algorithm (ITU-T I.371) with the plan's own rate.
+//! What is more than [`EVEN`] overflows and is counted: the generic cell rate algorithm (ITU-T
+//! I.371) with the plan's own rate.
 
 use super::observation::{EVEN, Unevenness};
 use super::schedule::Schedule;
@@ -84,10 +87,11 @@ mod tests {
             frames_per_second: fps,
             duration: Span::from_secs(1),
         };
-        Schedule::new(&[load], bursts).expect("it has a rate")
+        Schedule::new(&[load], bursts).expect("the stream has a rate")
     }
 
-    /// Frames that leave as soon as they are due, but in the times that `stalls` have, from and to in ns; one that leaves takes `each_ns`.
+    /// Frames that leave as soon as they are due, but in the times that `stalls` have, from and to
+    /// in ns; one that leaves takes `each_ns`.
     fn sent(schedule: &Schedule, stalls: &[(i64, i64)], each_ns: i64) -> (Unevenness, Vec<i64>) {
         let (mut watch, mut now, mut instants) = (Watch::default(), 0, Vec::new());
         for place in 0..schedule.frames() {
@@ -103,7 +107,8 @@ mod tests {
         (watch.seen(), instants)
     }
 
-    /// What a device loses that forwards `fps` and holds so many frames besides the one that it is at.
+    /// What a device loses that forwards `fps` and holds so many frames besides the one that it is
+    /// at.
     fn lost(instants: &[i64], fps: f64, holds: f64) -> u64 {
         let (mut held, mut before, mut lost) = (0.0_f64, 0, 0);
         for &now in instants {

@@ -105,7 +105,8 @@ impl<'a> Reader<'a> {
         }
         if self.command.protocol == Protocol::Icmp {
             self.remark(
-                "`-T ICMP`: ours counts each request once; where a host sends to itself ITGRecv counts the replies too",
+                "`-T ICMP`: ours counts each request once; where a host sends to itself ITGRecv \
+                 counts the replies too",
             );
         }
         self.remark_on_laws();

@@ -178,7 +178,8 @@ fn messages_name_the_word_and_the_remedy() {
     );
     assert_eq!(
         error("-C abc"),
-        "`abc` after `-C` is not valid: it requires packets per second, above 0; write e.g. `-C 1000`"
+        "`abc` after `-C` is not valid: it requires packets per second, above 0; write e.g. `-C \
+         1000`"
     );
     for line in [
         "-C 0",

@@ -137,7 +137,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The log server of a receiver: `a:` address, `p:` port, `P:` protocol, each of which may be left out.
+    /// The log server of a receiver: `a:` address, `p:` port, `P:` protocol, each of which may be
+    /// left out.
     pub(super) fn server_by_parts(&mut self) -> Result<LogServer, Error> {
         let mut server = LogServer {
             host: Host::Address(IpAddr::from([127, 0, 0, 1])),

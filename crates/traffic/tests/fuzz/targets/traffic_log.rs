@@ -1,6 +1,8 @@
-//! Whatever a log holds, it is read up to its last whole block and decoded; what was read can be written and read again.
+//! Whatever a log holds, it is read up to its last whole block and decoded; what was read can be
+//! written and read again.
 //!
-//! A fuzzer seldom finds a right checksum: the input is read as it is, and with the checksums of its blocks made right.
+//! A fuzzer seldom finds a right checksum: the input is read as it is, and with the checksums of
+//! its blocks made right.
 
 use trammel_core::time::Span;
 use trammel_traffic::decode::{Options, decode};
