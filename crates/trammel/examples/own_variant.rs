@@ -1,7 +1,9 @@
-//! A congestion control and a traffic source of one's own, without a fork: registered, then used by name.
+//! A congestion control and a traffic source of one's own, without a fork: registered, then used by
+//! name.
 //!
 //! With arguments the program is `trammel`, whose scenario files may name them:
-//! `cargo run --example own_variant -- run crates/trammel/examples/own_variant.toml -o out`. Without any it runs a scenario that is built in Rust.
+//! `cargo run --example own_variant -- run crates/trammel/examples/own_variant.toml -o out`.
+//! Without any it runs a scenario that is built in Rust.
 
 use std::process::ExitCode;
 use trammel::RunScenario;

@@ -38,7 +38,10 @@ fn outcome(text: &str) -> Outcome {
 
 fn trammel(args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
-    command.args(args).output().expect("the binary was built")
+    command
+        .args(args)
+        .output()
+        .expect("the program can be started")
 }
 
 fn stderr(output: &Output) -> String {
@@ -374,9 +377,11 @@ fn every_flow_has_its_own_round_trip() {
     let outcome = outcome(
         "duration = '5 s'\n[path]\nrate = '100 Mbit/s'\nrtt = '40 ms'\n\
          access = { rate = '1 Gbit/s', delay = '2 ms' }\n\
-         [[flow]]\nvariant = 'reno'\nname = 'near'\nrtt = '20 ms'\nstart = '0 s'\nbytes = '100 kB'\n\
+         [[flow]]\nvariant = 'reno'\nname = 'near'\nrtt = '20 ms'\nstart = '0 s'\n\
+         bytes = '100 kB'\n\
          [[flow]]\nvariant = 'reno'\nname = 'usual'\nstart = '1 s'\nbytes = '100 kB'\n\
-         [[flow]]\nvariant = 'reno'\nname = 'far'\nrtt = '200 ms'\nstart = '2 s'\nbytes = '100 kB'\n",
+         [[flow]]\nvariant = 'reno'\nname = 'far'\nrtt = '200 ms'\nstart = '2 s'\n\
+         bytes = '100 kB'\n",
     );
     for (row, rtt_us) in outcome.flows.rows().zip([20_000.0, 40_000.0, 200_000.0]) {
         let least = row.float("rtt_min_us").unwrap();
@@ -456,7 +461,8 @@ fn what_waits_in_a_long_queue_is_not_sent() {
 fn socket_buffers_bind_where_they_are_given_only() {
     let goodput = |more: &str| {
         let outcome = outcome(&format!(
-            "duration = '10 s'\nengines = ['simulate']\n[path]\nrate = '100 Mbit/s'\nrtt = '100 ms'\n\
+            "duration = '10 s'\nengines = ['simulate']\n[path]\nrate = '100 Mbit/s'\n\
+             rtt = '100 ms'\n\
              [[flow]]\nvariant = 'cubic'\nstart = '0 s'\n{more}",
         ));
         outcome.flows.floats("goodput_mbps").unwrap()[0]
@@ -575,7 +581,8 @@ fn workloads_complete_and_are_told_by_size() {
         assert!(of("fct_p50_s") > 0.02 && of("fct_p50_s") <= of("fct_p95_s"));
     }
     let named = |name: &str| rows.iter().any(|row| row.text("workload") == name);
-    // Bursts and cross traffic complete nothing that is asked for: a row each, of what they got through.
+    // Bursts and cross traffic complete nothing that is asked for: a row each, of what they got
+    // through.
     assert!(named("bursts") && named("cross"));
     let shown = outcome
         .comparison
@@ -585,7 +592,8 @@ fn workloads_complete_and_are_told_by_size() {
     assert_eq!(shown.count(), 5);
 }
 
-/// What the first flow of a scenario gets after the warm-up, Mbit/s, and its retransmissions and timeouts.
+/// What the first flow of a scenario gets after the warm-up, Mbit/s, and its retransmissions and
+/// timeouts.
 fn first_flow(text: &str) -> (f64, [Option<f64>; 2]) {
     let flows = outcome(text).flows;
     let mut simulated = flows.rows().filter(|row| row.text("engine") == "simulate");
@@ -595,7 +603,8 @@ fn first_flow(text: &str) -> (f64, [Option<f64>; 2]) {
     (late, counts.map(|column| first.float(column)))
 }
 
-/// A flow beside what Linux 6.12 in virtual time gets on the same path, Mbit/s; how far off the simulator may be, per cent.
+/// A flow beside what Linux 6.12 in virtual time gets on the same path, Mbit/s; how far off the
+/// simulator may be, per cent.
 fn is_as_in_linux(path: &str, flow: &str, linux: f64, percent: f64) {
     let text = format!("{path}burst = '3100 B'\n[[flow]]\nstart = '0 s'\n{flow}");
     let (late, _) = first_flow(&text);
@@ -617,7 +626,8 @@ fn receive_windows_are_as_large_as_in_linux() {
 fn send_buffers_hold_as_much_as_in_linux() {
     let path = |rtt: &str| {
         format!(
-            "duration = '15 s'\nwarmup = '1 ns'\n[path]\nrate = '1 Gbit/s'\nrtt = '{rtt}'\nqueue = {{ limit = '1000 packets' }}\n"
+            "duration = '15 s'\nwarmup = '1 ns'\n[path]\nrate = '1 Gbit/s'\nrtt = '{rtt}'\n\
+             queue = {{ limit = '1000 packets' }}\n"
         )
     };
     let set = "variant = 'cubic'\nsocket_buffer = '1 MB'\nreceive_buffer = '64 MB'\n";
@@ -631,7 +641,8 @@ fn send_buffers_hold_as_much_as_in_linux() {
 fn a_queue_of_two_packets_is_short_and_one_of_three_is_not() {
     let path = |packets: u32| {
         format!(
-            "duration = '15 s'\nwarmup = '5 s'\n[path]\nrate = '100 Mbit/s'\nrtt = '50 ms'\nqueue = {{ limit = '{packets} packets' }}\n"
+            "duration = '15 s'\nwarmup = '5 s'\n[path]\nrate = '100 Mbit/s'\nrtt = '50 ms'\n\
+             queue = {{ limit = '{packets} packets' }}\n"
         )
     };
     is_as_in_linux(&path(3), "variant = 'reno'\n", 46.25, 2.0);
@@ -644,7 +655,8 @@ fn a_queue_of_two_packets_is_short_and_one_of_three_is_not() {
 fn syns_that_are_lost_are_counted() {
     let (_, counts) = first_flow(
         "duration = '60 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '50 ms'\n\
-         loss = { model = 'bernoulli', probability = 1 }\n[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n",
+         loss = { model = 'bernoulli', probability = 1 }\n[[flow]]\nvariant = 'cubic'\n\
+         start = '0 s'\n",
     );
     assert_eq!(counts, [Some(9.0), Some(9.0)], "as in Linux 6.12");
 }
@@ -653,7 +665,9 @@ fn syns_that_are_lost_are_counted() {
 fn no_flow_of_dctcp_is_kept_out_by_a_queue_that_drops_what_is_not_ecn_capable() {
     let outcome = outcome(
         "duration = '1 s'\n[path]\nrate = '1 Gbit/s'\nrtt = '200 us'\nburst = '3100 B'\n\
-         queue = { discipline = 'threshold', threshold = 20, not_capable = 'drop', limit = '1000 packets' }\n\
+         queue = \
+         { discipline = 'threshold', threshold = 20, not_capable = 'drop', \
+         limit = '1000 packets' }\n\
          [[flow]]\nvariant = 'dctcp'\ncount = 10\n",
     );
     let simulated = outcome

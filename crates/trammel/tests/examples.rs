@@ -1,4 +1,5 @@
-//! Every scenario in `examples/` reads without a fault, and its report begins with an answer to its question.
+//! Every scenario in `examples/` reads without a fault, and its report begins with an answer to its
+//! question.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -61,8 +62,8 @@ fn every_example_checks_clean() {
     assert!(seen >= 8, "only {seen} examples");
 }
 
-/// The first sentence of the report of every example, of fewer and shorter runs than the file asks for: it answers the file's
-/// question, in the field's words.
+/// The first sentence of the report of every example, of fewer and shorter runs than the file asks
+/// for: it answers the file's question, in the field's words.
 #[test]
 fn the_first_sentence_answers_the_question() {
     // File, seconds of a run, repeats, and what else is cut so that a test can run it.

@@ -1,8 +1,10 @@
-//! A public function or constant is there for somebody: another crate, a test, an example or a reader of
-//! the documentation. One that only its own crate uses is `pub(crate)`, and one that nobody uses is gone.
+//! A public function or constant is there for somebody: another crate, a test, an example or a
+//! reader of the documentation. One that only its own crate uses is `pub(crate)`, and one that
+//! nobody uses is gone.
 //!
-//! The test reads words, so a name that another crate has for something else counts as used. Types and
-//! traits are left out: they are public where a public signature names them, which the compiler checks.
+//! The test reads words, so a name that another crate has for something else counts as used. Types
+//! and traits are left out: they are public where a public signature names them, which the compiler
+//! checks.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;

@@ -1,4 +1,5 @@
-//! `trammel bench`: what a router, switch or network function does under test, by RFC 2544 and its successors.
+//! `trammel bench`: what a router, switch or network function does under test, by RFC 2544 and its
+//! successors.
 
 use super::options;
 use anyhow::{Context, anyhow};
@@ -61,12 +62,15 @@ const PRIORITY: u8 = 40;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   trammel bench --simulate examples/router/mpls-switch.click --machine xeon-e5-2690v2 --quick
-  trammel bench --estimate router.click --simulate router.click --ring router.click --machine host --quick -o out
+  trammel bench --estimate router.click --simulate router.click --ring router.click --machine host \
+--quick -o out
   trammel bench --model reference-1g --model reference-1g:loaded=4 --model click-pc-2009 --quick
   trammel bench --dut kernel --dut router.click --quick -o out
-  trammel bench --dut 'my-router --in {in} --out {out}' --by af-xdp --tests throughput,frame-loss -o out
+  trammel bench --dut 'my-router --in {in} --out {out}' --by af-xdp --tests throughput,frame-loss \
+-o out
   trammel bench --ports eth1,eth2 --tests throughput,latency -o out
-  trammel bench --simulate router.click --tests throughput,latency --frame-sizes 64,1518,imix -o out")]
+  trammel bench --simulate router.click --tests throughput,latency --frame-sizes 64,1518,imix -o \
+out")]
 pub(super) struct Args {
     /// Test the estimate of a Click configuration on the machine of --machine (may be repeated)
     #[arg(long, value_name = "FILE")]
@@ -141,14 +145,23 @@ pub(super) struct Args {
     #[arg(short = '6', long)]
     ipv6: bool,
     /// Pairs of addresses in each direction; several numbers are tested one after the other
-    #[arg(long, value_name = "N", default_value = "1", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long, value_name = "N", default_value = "1", value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
     streams: Vec<u32>,
     /// Number of destination networks: 1, or RFC 2544's 256; several numbers are tested one after
     /// the other
-    #[arg(long, value_name = "N", default_value = "1", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(
+        long, value_name = "N", default_value = "1", value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=256)
+    )]
     networks: Vec<u32>,
     /// Frames per burst, sent with the minimum gap (RFC 2544 §21: 16, 64, 256, 1024)
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long, value_name = "N", default_value = "1",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
     burst: u32,
     /// Which frames to add to the test frames (RFC 2544 §11)
     #[arg(long, value_enum, value_name = "WHAT")]
@@ -160,7 +173,8 @@ pub(super) struct Args {
     /// is 1 if it is not met (may be repeated)
     #[arg(long, value_name = "EXPECTATION", value_parser = str::parse::<Expectation>)]
     expect: Vec<Expectation>,
-    /// Write the device's capacity over --frame-sizes, --streams and --networks to FILE, as `trammel place` reads it
+    /// Write the device's capacity over --frame-sizes, --streams and --networks to FILE, as
+    /// `trammel place` reads it
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// The clock of the core that does the work, for the --profile of a real device
@@ -247,7 +261,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut inputs = inputs(args);
     let interrupted = options::interrupted()?;
     if let Some(out) = args.out.wanted() {
-        // A folder that cannot be written is told before the tester takes its time to measure itself.
+        // A folder that cannot be written is told before the tester takes its time to measure
+        // itself.
         drop(trammel_report::run_folder::RunFolder::begin(&out)?);
     }
     for (files, bed) in configurations(args) {
@@ -424,7 +439,8 @@ fn measured(args: &Args, wanted: &Wanting<'_>) -> Result<Measured, Lacking> {
         let port = |name, side| Port::of_rfc2544(name, way, side, args.ipv6, !args.bridged);
         [port(a, Side::Input), port(b, Side::Output)]
     });
-    // What cannot be opened, read or had is told before the tester takes its time to measure itself.
+    // What cannot be opened, read or had is told before the tester takes its time to measure
+    // itself.
     for dut in &args.dut {
         dut.interfaces().map_err(Lacking::Usage)?;
     }
@@ -572,7 +588,8 @@ fn rate(args: &Args) -> anyhow::Result<f64> {
     Ok(rate)
 }
 
-/// The tests with their settings: those of the command line, then those of a quick run, then the defaults.
+/// The tests with their settings: those of the command line, then those of a quick run, then the
+/// defaults.
 fn tests(args: &Args) -> anyhow::Result<Vec<(&'static Entry, Params)>> {
     let mut entries: Vec<&'static Entry> = Vec::new();
     for name in args.tests.iter().map(|name| name.trim()) {
@@ -593,7 +610,8 @@ fn tests(args: &Args) -> anyhow::Result<Vec<(&'static Entry, Params)>> {
         // How throughput is searched matters to all tests that are made at it.
         if set != THROUGHPUT && !entries.iter().any(|entry| entry.about.name == set) {
             return Err(anyhow!(
-                "`--set {given}` has no effect, since the test `{set}` does not run; add it to `--tests`"
+                "`--set {given}` has no effect, since the test `{set}` does not run; add it to \
+                 `--tests`"
             ));
         }
     }
@@ -614,7 +632,12 @@ fn split(given: &str) -> anyhow::Result<(&str, (&str, &str))> {
     let parts = given
         .split_once('.')
         .and_then(|(test, rest)| Some((test, rest.split_once('=')?)));
-    parts.with_context(|| format!("`--set {given}` is not a setting; write it as TEST.NAME=VALUE, for example throughput.width=0.01"))
+    parts.with_context(|| {
+        format!(
+            "`--set {given}` is not a setting; write it as TEST.NAME=VALUE, \
+                                   for example throughput.width=0.01"
+        )
+    })
 }
 
 fn settings(args: &Args, entry: &'static Entry) -> anyhow::Result<Params> {
@@ -678,7 +701,8 @@ fn profile(
         }
         None => {
             return Err(anyhow!(
-                "`--profile` of a real device needs the clock of the core that does the work: `--clock 3.5GHz`"
+                "`--profile` of a real device needs the clock of the core that does the work: \
+                 `--clock 3.5GHz`"
             ));
         }
     };

@@ -22,7 +22,9 @@ use trammel_traffic::decode::{Filter, Options};
 /// received) are kept apart.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel decode received.log\n  trammel decode received.log --flow 3 --interval 100ms --series\n  trammel decode here.log there.log -o out\n  trammel decode ITGRecv.log --itg\n  trammel decode received.log --to-itg for-itgdec.log"
+    after_help = "Examples:\n  trammel decode received.log\n  trammel decode received.log --flow 3 \
+                  --interval 100ms --series\n  trammel decode here.log there.log -o out\n  trammel \
+                  decode ITGRecv.log --itg\n  trammel decode received.log --to-itg for-itgdec.log"
 )]
 pub(super) struct Args {
     /// Logs of `trammel send` and `trammel recv`, or of ITGSend, ITGRecv, ITGLog or `ITGDec -l`
@@ -58,10 +60,16 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["json", "out", "series", "clock", "interval"])]
     itg: bool,
     /// Write the packets as a binary D-ITG log, which `ITGDec` decodes
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "out", "series", "clock", "interval"])]
+    #[arg(
+        long, value_name = "FILE",
+        conflicts_with_all = ["json", "out", "series", "clock", "interval"]
+    )]
     to_itg: Option<PathBuf>,
     /// Write the packets as a D-ITG text log, as `ITGDec -l` does
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "out", "series", "clock", "interval"])]
+    #[arg(
+        long, value_name = "FILE",
+        conflicts_with_all = ["json", "out", "series", "clock", "interval"]
+    )]
     to_itg_text: Option<PathBuf>,
 }
 

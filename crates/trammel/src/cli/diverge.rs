@@ -22,7 +22,12 @@ use trammel_transport::refusals::reading;
 /// and their time of sending.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  trammel diverge examples/kernel.toml\n  trammel diverge s.toml --flow bulk --tolerance 5ms -o out\n\nWith -o, writes divergence.json and both captures from one second before they diverge.\n\nExit codes:\n  0    identical to the end\n  1    they diverge\n  2    usage, or a scenario that the kernel's guest cannot express\n  3    there is no kernel: `trammel kernel build`"
+    after_help = "Example:\n  trammel diverge examples/kernel.toml\n  trammel diverge s.toml \
+                  --flow bulk --tolerance 5ms -o out\n\n\
+                  With -o, writes divergence.json and both captures from one second before they \
+                  diverge.\n\nExit codes:\n  0    identical to the end\n  1    they diverge\n  \
+                  2    usage, or a scenario that the kernel's guest cannot express\n  3    there \
+                  is no kernel: `trammel kernel build`"
 )]
 pub(super) struct Args {
     /// The scenario file

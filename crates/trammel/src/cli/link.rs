@@ -33,21 +33,33 @@ const UDP_RATE_BPS: u64 = 1_000_000;
 /// delay of UDP. Data goes to the receiver unless `--reverse` or `--bidir` is given.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel link 10.0.0.2\n  trammel link 10.0.0.2 --reverse --duration 30s\n  trammel link 10.0.0.2 --bidir --parallel 4 --json\n  trammel link 10.0.0.2 --udp --rate '50 Mbit/s'\n\nThe exit code is 1 if the test ended early, and 3 if no receiver answers."
+    after_help = "Examples:\n  trammel link 10.0.0.2\n  trammel link 10.0.0.2 --reverse --duration \
+                  30s\n  trammel link 10.0.0.2 --bidir --parallel 4 --json\n  trammel link \
+                  10.0.0.2 --udp --rate '50 Mbit/s'\n\n\
+                  The exit code is 1 if the test ended early, and 3 if no receiver answers."
 )]
 pub(super) struct Args {
     /// Receiver: HOST or HOST:PORT [default port: 9310]
     #[arg(value_name = "HOST")]
     to: String,
     /// How long to test
-    #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = durations::parse)]
+    #[arg(
+        short = 't', long, value_name = "TIME", default_value = "10s",
+        value_parser = durations::parse
+    )]
     duration: Span,
     /// How many bytes to send, instead of a time; `10M` is 10 × 1024² as with iperf3, `10 MB` is
     /// 10,000,000
-    #[arg(short = 'n', long, value_name = "BYTES", value_parser = byte_count, conflicts_with_all = ["duration", "bidir"])]
+    #[arg(
+        short = 'n', long, value_name = "BYTES", value_parser = byte_count,
+        conflicts_with_all = ["duration", "bidir"]
+    )]
     bytes: Option<u64>,
     /// Leave this time at the start out of all counts, to exclude slow start
-    #[arg(short = 'O', long, value_name = "TIME", default_value = "0s", value_parser = durations::parse)]
+    #[arg(
+        short = 'O', long, value_name = "TIME", default_value = "0s",
+        value_parser = durations::parse
+    )]
     omit: Span,
     /// Type of service of all packets, the byte of differentiated services: `184`, `0xb8` or `0270`
     #[arg(short = 'S', long, value_name = "BYTE", default_value = "0", value_parser = tos)]
@@ -62,7 +74,10 @@ pub(super) struct Args {
     #[arg(long)]
     bidir: bool,
     /// Streams in each direction
-    #[arg(short = 'P', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_STREAMS)))]
+    #[arg(
+        short = 'P', long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_STREAMS))
+    )]
     parallel: u16,
     /// Send UDP datagrams at a rate, instead of TCP
     #[arg(short = 'u', long)]
@@ -259,7 +274,8 @@ fn told(fault: Fault) -> anyhow::Error {
     match fault {
         Fault::Session(Error::Nobody(at, why)) => Lacks::error(
             &format!("no receiver answers at {at}: {why}"),
-            "start one there: `trammel recv`, for other hosts with `--listen 0.0.0.0` and `--key FILE` or `--no-key`",
+            "start one there: `trammel recv`, for other hosts with `--listen 0.0.0.0` and `--key \
+             FILE` or `--no-key`",
         ),
         Fault::Congestion(why) => Lacks::error(
             &why.to_string(),

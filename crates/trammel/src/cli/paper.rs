@@ -11,9 +11,8 @@ use trammel_transport::fidelity;
 
 /// Recompute the tables of published papers, next to the originals
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Example:\n  trammel paper tekala-2007 -o out\n\n`trammel list papers` shows the keys."
-)]
+#[command(after_help = "Example:\n  trammel paper tekala-2007 -o out\n\n\
+                  `trammel list papers` shows the keys.")]
 pub(super) struct Args {
     /// Keys of the papers [default: all]
     #[arg(value_name = "KEY")]

@@ -35,11 +35,22 @@ use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 /// flows begin at once, each after its `--start`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  trammel send host:9310 --rate '10 kpps' --gap exponential --size uniform:min=64,max=1472 --packets 100000\n  trammel send host --app voip:codec=g711.1 --duration 60s\n  trammel send host --rate '800 kpps' --size 18 --by xdp\n  trammel send host --script flows.txt --log-to 10.0.0.9\n  trammel send --daemon --listen 10.0.0.1:9311 --key key.txt\n  trammel send 10.0.0.2 --from 10.0.0.1 --key key.txt --rate 1000\n  trammel send --wait --listen 10.0.0.1:9313 --key key.txt --rate 1000\n\nThe exit code is 1 if packets were lost or the receiver did not report."
+    after_help = "Examples:\n  trammel send 127.0.0.1 --rate 1000 --size 512 --duration 10s\n  \
+                  trammel send host:9310 --rate '10 kpps' --gap exponential --size \
+                  uniform:min=64,max=1472 --packets 100000\n  trammel send host --app \
+                  voip:codec=g711.1 --duration 60s\n  trammel send host --rate '800 kpps' --size \
+                  18 --by xdp\n  trammel send host --script flows.txt --log-to 10.0.0.9\n  trammel \
+                  send --daemon --listen 10.0.0.1:9311 --key key.txt\n  trammel send 10.0.0.2 \
+                  --from 10.0.0.1 --key key.txt --rate 1000\n  trammel send --wait --listen \
+                  10.0.0.1:9313 --key key.txt --rate 1000\n\n\
+                  The exit code is 1 if packets were lost or the receiver did not report."
 )]
 pub(super) struct Args {
     /// Receiver: HOST or HOST:PORT, the port of its signalling [default port: 9310]
-    #[arg(value_name = "HOST", required_unless_present_any = ["daemon", "script", "wait", "itg", "itg_script"])]
+    #[arg(
+        value_name = "HOST",
+        required_unless_present_any = ["daemon", "script", "wait", "itg", "itg_script"]
+    )]
     to: Option<String>,
     #[command(flatten)]
     flow: FlowArgs,
@@ -65,7 +76,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "MAC", value_parser = mac)]
     to_mac: Option<[u8; 6]>,
     /// Flows of this kind, each at the whole rate, with seeds from `--seed` on
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536), conflicts_with = "script")]
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=65_536), conflicts_with = "script"
+    )]
     flows: u32,
     /// Sending threads; one thread sends a flow [default: as many as the rates need, one processor
     /// stays free]
@@ -84,7 +98,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", requires = "log_to")]
     log_key: Option<PathBuf>,
     /// Send from this host, where `trammel send --daemon` runs [default port: 9311]
-    #[arg(long, value_name = "HOST", conflicts_with_all = ["log", "log_to", "sleep", "real_time", "by", "departures", "threads"])]
+    #[arg(
+        long, value_name = "HOST",
+        conflicts_with_all = ["log", "log_to", "sleep", "real_time", "by", "departures", "threads"]
+    )]
     from: Option<String>,
     #[command(flatten)]
     daemon: orders::DaemonArgs,
@@ -372,7 +389,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     {
         let flows = flows.len();
         anyhow::bail!(
-            "{threads} threads for {flows} flows: a flow is sent by one thread; give `--flows {threads}`"
+            "{threads} threads for {flows} flows: a flow is sent by one thread; give `--flows \
+             {threads}`"
         );
     }
     let mut batches = flows::batches(flows, &|to| args.job(to))?;

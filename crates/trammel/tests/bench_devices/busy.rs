@@ -1,4 +1,5 @@
-//! A machine that is busy with other programs: what is found is the device's, or is marked as the tester's.
+//! A machine that is busy with other programs: what is found is the device's, or is marked as the
+//! tester's.
 
 use crate::rig::{Rig, traffic};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +13,8 @@ use trammel_traffic::tester::port::Way;
 /// What the device lets through, frames a second, and how many more at once.
 const LIMIT_FPS: f64 = 20_000.0;
 const BURST: u32 = 200;
-/// How far a throughput may be from it: the width of a search, and what a burst adds to a trial of a second.
+/// How far a throughput may be from it: the width of a search, and what a burst adds to a trial of
+/// a second.
 const WITHIN: f64 = 0.02;
 /// Searches that are made.
 const SEARCHES: usize = 5;
@@ -27,7 +29,7 @@ impl Busy {
             shell
                 .args(["-c", "while :; do :; done"])
                 .stdin(Stdio::null());
-            shell.spawn().expect("a shell starts")
+            shell.spawn().expect("the program can be started")
         };
         Busy((0..programs).map(start).collect())
     }
@@ -53,7 +55,8 @@ fn limited(threads: Threads) -> Option<Rig> {
         "add chain bridge bench forward { type filter hook forward priority 0 ; }",
     )?;
     let rule = format!(
-        "add rule bridge bench forward limit rate over {LIMIT_FPS}/second burst {BURST} packets drop"
+        "add rule bridge bench forward limit rate over {LIMIT_FPS}/second burst {BURST} packets \
+         drop"
     );
     rig.command("nft", &rule)?;
     Some(rig)
@@ -106,7 +109,7 @@ fn a_tester_that_runs_first_is_not_kept_from_it_by_busy_programs() {
         ..Threads::default()
     };
     let tried = std::thread::spawn(|| trammel_io::clock::real_time(40));
-    if let Err(why) = tried.join().expect("it does not panic") {
+    if let Err(why) = tried.join().expect("the thread does not panic") {
         println!("skipped: {why}");
         return;
     }

@@ -40,11 +40,11 @@ pub(crate) fn has(program: &str) -> bool {
 }
 
 pub(crate) fn traffic(bytes: u32) -> Traffic {
-    Traffic::of(Sizes::of(bytes).expect("a size"))
+    Traffic::of(Sizes::of(bytes).expect("the size is within bounds"))
 }
 
 pub(crate) fn load(fps: f64, duration: Span) -> Load {
-    Load::new(fps, duration).expect("above 0")
+    Load::new(fps, duration).expect("the load is above 0")
 }
 
 /// A testbed, and where its device is.
@@ -103,7 +103,8 @@ impl Rig {
         Rig::new(Dut::Kernel, Way::AfPacket, traffic)
     }
 
-    /// Runs a command of the system where the device is; nothing where there is no such command or the kernel lacks it.
+    /// Runs a command of the system where the device is; nothing where there is no such command or
+    /// the kernel lacks it.
     pub(crate) fn command(&self, program: &str, arguments: &str) -> Option<()> {
         let arguments: Vec<&str> = arguments.split_whitespace().collect();
         match self.middle.command(program, &arguments) {

@@ -1,7 +1,9 @@
-//! Devices whose limit is known: rate within 1 %, loss within its binomial interval, delay within 50 us.
+//! Devices whose limit is known: rate within 1 %, loss within its binomial interval, delay within
+//! 50 us.
 //!
-//! The kernel's own — a token bucket, nftables, netem, a program of XDP — share no code with the tester. A trial says something
-//! of the device only where the machine lets the tester work, so what a busy machine can only worsen is tried several times.
+//! The kernel's own — a token bucket, nftables, netem, a program of XDP — share no code with the
+//! tester. A trial says something of the device only where the machine lets the tester work, so
+//! what a busy machine can only worsen is tried several times.
 
 use crate::rig::{Rig, has, load, or_skip, traffic};
 use std::sync::atomic::AtomicBool;
@@ -39,8 +41,9 @@ fn rate_fps() -> f64 {
     RATE_BPS / 8.0 / (f64::from(LONG) - FCS)
 }
 
-/// A device of a known rate: what it forwards of twice that much, and whether 97 % of it pass whole. What it has saved up
-/// before a trial and keeps at its end is the same for a short trial and a long one: their difference is the rate.
+/// A device of a known rate: what it forwards of twice that much, and whether 97 % of it pass
+/// whole. What it has saved up before a trial and keeps at its end is the same for a short trial
+/// and a long one: their difference is the rate.
 fn rate_is_told(rig: &mut Rig) {
     let (traffic, second) = (traffic(LONG), Span::from_secs(1));
     let truth = rate_fps();
@@ -86,12 +89,13 @@ fn click(elements: &str, beside: &str) -> Option<(Rig, tempfile::TempDir)> {
 
 /// As a device, and the folder that it is in.
 fn configuration(elements: &str, beside: &str) -> (Dut, tempfile::TempDir) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("device.click");
     let text = format!(
-        "FromDevice(in, PROMISC true, METHOD afpacket) -> {elements} -> ToDevice(out, METHOD afpacket); {beside}"
+        "FromDevice(in, PROMISC true, METHOD afpacket) -> {elements} -> ToDevice(out, METHOD \
+         afpacket); {beside}"
     );
-    std::fs::write(&file, text).expect("it is written");
+    std::fs::write(&file, text).expect("the file can be written");
     (Dut::Click(file), folder)
 }
 
@@ -119,7 +123,8 @@ fn a_burst_is_what_a_bucket_and_its_queue_take_and_no_more() {
     let Some(mut rig) = token_bucket() else {
         return;
     };
-    // While a burst comes, the bucket lets a frame pass now and then; a queue counts its head or does not.
+    // While a burst comes, the bucket lets a frame pass now and then; a queue counts its head or
+    // does not.
     let taken = u64::from(AT_ONCE + KEPT);
     let burst = |frames| Traffic {
         burst: frames,
@@ -205,7 +210,8 @@ fn every_nth_frame_is_missed_to_the_frame() {
         return;
     };
     let trial = [load(20_000.0, Span::from_secs(1))];
-    // Frames that are none of the trial's are counted by the program too: which is dropped first is not known.
+    // Frames that are none of the trial's are counted by the program too: which is dropped first is
+    // not known.
     let whole = frames / n as u64;
     let is_told = (0..ATTEMPTS).any(|_| {
         let lost = rig.offer(&traffic, &trial).outcome.lost();
@@ -287,7 +293,7 @@ fn filters_refuse_what_they_name_and_nothing_else() {
         };
         let seen = tester
             .run(&Run::one_way(direction), &stop)
-            .expect("it runs");
+            .expect("the run succeeds");
         let received = seen.directions[0].as_ref().map(DirectionSeen::received);
         assert_eq!(received, Some(passes), "198.18.{network}.{host}");
     }
@@ -301,8 +307,8 @@ fn random_loss_of_our_element_is_within_its_interval() {
     losing(&mut rig, &traffic(64), 0.01);
 }
 
-/// A delay of 2 ms is told by the frames that nothing else kept; of half of all, on a machine that others use too, by ten times
-/// what is asked for where it has nothing else to do.
+/// A delay of 2 ms is told by the frames that nothing else kept; of half of all, on a machine that
+/// others use too, by ten times what is asked for where it has nothing else to do.
 fn delay_is_told(rig: &mut Rig, median_within_us: f64) {
     const TRUTH_US: f64 = 2000.0;
     let is_told = (0..ATTEMPTS).any(|_| {
@@ -354,7 +360,8 @@ fn the_delay_of_our_element_is_told() {
     }
 }
 
-/// A satellite's link, and an emulator of one: nothing comes for longer than a quick run waits for residual frames.
+/// A satellite's link, and an emulator of one: nothing comes for longer than a quick run waits for
+/// residual frames.
 #[test]
 fn frames_that_take_half_a_second_are_waited_for() {
     let delaying = "Queue(10000) -> DelayUnqueue(500ms) -> Queue(10000)";
@@ -373,7 +380,8 @@ fn frames_that_take_half_a_second_are_waited_for() {
     assert!(is_whole, "no trial came through whole");
 }
 
-/// Tagged frames are timed by the kernel at both ends, keep their places among the others, and each takes what it is delayed by.
+/// Tagged frames are timed by the kernel at both ends, keep their places among the others, and each
+/// takes what it is delayed by.
 #[test]
 fn a_delay_is_told_by_the_times_of_drivers() {
     const TRUTH_US: f64 = 2000.0;

@@ -1,4 +1,5 @@
-//! What holds of every number, whatever the scenario: nothing is more than possible, and no statistic lies outside of what it is of.
+//! What holds of every number, whatever the scenario: nothing is more than possible, and no
+//! statistic lies outside of what it is of.
 
 use trammel::scenario::File;
 use trammel::scenario::columns::support;
@@ -151,7 +152,8 @@ impl Run<'_> {
         }
     }
 
-    /// What all flows, workloads and streams got together is no more than the links could carry, whatever the window.
+    /// What all flows, workloads and streams got together is no more than the links could carry,
+    /// whatever the window.
     fn nothing_beats_the_links(&self, scenario: &Scenario, seed: u64) {
         let built = network_of(scenario, seed, Pace::Off).unwrap();
         for (prefix, from) in [("", Time::ZERO), ("late_", scenario.warmup)] {
@@ -169,7 +171,8 @@ impl Run<'_> {
             let got = flows + workloads;
             assert!(got <= most, "{prefix}goodput {got} of {most} in {window} s");
         }
-        // Each flow over the time in which it had something to send: the fastest that any link ever is.
+        // Each flow over the time in which it had something to send: the fastest that any link ever
+        // is.
         let fastest = fastest_mbps(scenario, &built.links);
         for row in self.rows(&self.outcome.flows) {
             let (Some(goodput), Some(active)) = (row.float("goodput_mbps"), row.float("active_s"))
@@ -194,8 +197,8 @@ fn counts(scenario: &Scenario, link: &BuiltLink) -> bool {
     }
 }
 
-/// Bits that a link can carry in a window, its bucket and a packet at its edge included. What waits before it at the window's
-/// start comes in the window as well, but leaves through it.
+/// Bits that a link can carry in a window, its bucket and a packet at its edge included. What waits
+/// before it at the window's start comes in the window as well, but leaves through it.
 fn bits(link: &BuiltLink, from: Time, to: Time) -> f64 {
     // A packet for each opportunity, the largest that there is.
     let by_trace = link.deliveries.as_ref();
@@ -204,7 +207,8 @@ fn bits(link: &BuiltLink, from: Time, to: Time) -> f64 {
     by_trace.unwrap_or_else(|| link.capacity_bits(from, to)) + burst + 70_000.0 * 8.0
 }
 
-/// The most that all can get together from `from` on, Mbit/s: what links let through a way's time earlier comes in the window too.
+/// The most that all can get together from `from` on, Mbit/s: what links let through a way's time
+/// earlier comes in the window too.
 fn most_mbps(scenario: &Scenario, links: &[BuiltLink], from: Time) -> f64 {
     let counted = links.iter().filter(|link| counts(scenario, link));
     let earlier = from.saturating_sub(longest_way(scenario));
@@ -214,7 +218,8 @@ fn most_mbps(scenario: &Scenario, links: &[BuiltLink], from: Time) -> f64 {
     bits / 1e6 / (scenario.end() - from).as_secs_f64()
 }
 
-/// The longest that a packet is on its way behind the last link with a rate; where chance delays it, as long as the run.
+/// The longest that a packet is on its way behind the last link with a rate; where chance delays
+/// it, as long as the run.
 fn longest_way(scenario: &Scenario) -> Span {
     let is_drawn = |line: &Line| line.jitter.is_some() || line.reorder.is_some();
     let flows = scenario.flows.iter().filter_map(|flow| flow.rtt);
@@ -278,7 +283,8 @@ fn intervals_lie_where_the_metric_can(file: &File, outcome: &Outcome) {
             least <= low + room && high <= most + room,
             "{metric}: {low} to {high}"
         );
-        // Where a mean itself passes what is possible, as a measured one may, the interval ends at it.
+        // Where a mean itself passes what is possible, as a measured one may, the interval ends at
+        // it.
         let (least, most) = (possible.0.min(mean), possible.1.max(mean));
         assert!(
             least <= low + room && high <= most + room,

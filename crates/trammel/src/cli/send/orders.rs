@@ -30,7 +30,13 @@ use trammel_traffic::signal::{ORDERS_PORT, WAIT_PORT};
 #[derive(Debug, clap::Args)]
 pub(super) struct DaemonArgs {
     /// Wait for orders, and send their flows
-    #[arg(long, conflicts_with_all = ["to", "FlowArgs", "script", "log", "log_to", "from", "by", "departures", "flows", "threads", "json"])]
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "to", "FlowArgs", "script", "log", "log_to", "from", "by", "departures", "flows",
+            "threads", "json"
+        ]
+    )]
     daemon: bool,
     /// Wait for a receiver behind NAT to connect (`trammel recv --connect`)
     #[arg(long, conflicts_with_all = ["daemon", "to", "from", "by", "departures"])]
@@ -48,7 +54,10 @@ pub(super) struct DaemonArgs {
     #[arg(long, value_name = "N", default_value_t = 256, requires = "daemon")]
     most_flows: usize,
     /// Longest duration of an order's flows
-    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = crate::cli::durations::parse, requires = "daemon")]
+    #[arg(
+        long, value_name = "TIME", default_value = "1h",
+        value_parser = crate::cli::durations::parse, requires = "daemon"
+    )]
     most_time: Span,
 }
 
