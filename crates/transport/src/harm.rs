@@ -1,7 +1,8 @@
 //! Harm: the part of its goodput that a flow loses to the others, against running alone.
 //!
-//! `harm = (solo − shared) / solo` (Ware, Mukerjee, Seshan and Sherry, "Beyond Jain's Fairness Index", HotNets
-//! 2019, §3). Below zero where a flow does better in company. The solo run has the same path and seed.
+//! `harm = (solo − shared) / solo` (Ware, Mukerjee, Seshan and Sherry, "Beyond Jain's Fairness
+//! Index", HotNets 2019, §3). Below zero where a flow does better in company. The solo run has the
+//! same path and seed.
 
 use trammel_core::time::Time;
 use trammel_scenario::columns::{FLOWS, table};

@@ -1,4 +1,5 @@
-//! The row of a link: what it carried, how much of what it could, what waited before it and for how long.
+//! The row of a link: what it carried, how much of what it could, what waited before it and for how
+//! long.
 //!
 //! One definition each, for every kind of link:
 //!
@@ -8,10 +9,11 @@
 //! | `queue_mean_pkts` | packets that wait, the one being sent not among them |
 //! | `queue_delay_mean_us` | how long a packet waits until it begins to be sent |
 //!
-//! So mean occupancy is the mean delay times the rate of packets (Little 1961). A link at a rate could have sent its rate for as
-//! long as the window, a token bucket in addition the tokens that it held at the window's start, a trace one packet at each
-//! opportunity. A wireless link is busy while it has a frame in hand, contention and repetitions included: a saturated cell is used
-//! to 100 %, whatever part of that its payload is.
+//! So mean occupancy is the mean delay times the rate of packets (Little 1961). A link at a rate
+//! could have sent its rate for as long as the window, a token bucket in addition the tokens that
+//! it held at the window's start, a trace one packet at each opportunity. A wireless link is busy
+//! while it has a frame in hand, contention and repetitions included: a saturated cell is used to
+//! 100 %, whatever part of that its payload is.
 
 use super::network_of::BuiltLink;
 use super::observe::LinkSeen;
@@ -70,9 +72,9 @@ pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, tim
     table.push(row).expect("the row has the columns of `LINKS`");
 }
 
-/// How long after a rise of its rate the link first carries nine tenths of the new rate, over a quarter of a second or ten looks,
-/// whichever is longer: the mean over the rises after the warm-up. Where it does not before the rate changes again, the time until
-/// then counts.
+/// How long after a rise of its rate the link first carries nine tenths of the new rate, over a
+/// quarter of a second or ten looks, whichever is longer: the mean over the rises after the
+/// warm-up. Where it does not before the rate changes again, the time until then counts.
 fn recovery_s(link: &BuiltLink, seen: &LinkSeen, times: &RunTimes) -> Option<f64> {
     const PART: f64 = 0.9;
     const WINDOW: Span = Span::from_ms(250);
@@ -140,13 +142,15 @@ impl Window<'_> {
         (self.now.busy_ns - self.before.busy_ns) as f64
     }
 
-    /// Bits that it can have sent at a rate, with the tokens that a bucket held; nothing where no rate says so.
+    /// Bits that it can have sent at a rate, with the tokens that a bucket held; nothing where no
+    /// rate says so.
     fn most_bits(&self) -> Option<f64> {
         let has_rate = !self.link.is_medium && self.link.deliveries.is_none();
         has_rate.then(|| self.link.capacity_bits(self.from, self.to) + self.tokens_bits())
     }
 
-    /// Megabits a second sent: of a packet that the window's edge cuts, no more than the rate allows.
+    /// Megabits a second sent: of a packet that the window's edge cuts, no more than the rate
+    /// allows.
     fn throughput_mbps(&self) -> Option<f64> {
         let seconds = (self.to - self.from).as_secs_f64();
         let sent = self.sent_bits();
@@ -154,8 +158,8 @@ impl Window<'_> {
         (seconds > 0.0).then(|| sent / 1e6 / seconds)
     }
 
-    /// The part of the window in which the link was busy. A packet that the window's edge cuts counts whole, so that the
-    /// quotient may pass one by a packet: never by more.
+    /// The part of the window in which the link was busy. A packet that the window's edge cuts
+    /// counts whole, so that the quotient may pass one by a packet: never by more.
     fn utilisation(&self) -> Option<f64> {
         let (done, most) = if self.link.is_medium {
             (self.busy_ns(), (self.to - self.from).as_ps() as f64 / 1e3)
@@ -168,7 +172,8 @@ impl Window<'_> {
         (most > 0.0).then(|| (done / most).min(1.0))
     }
 
-    /// The most that the bucket can have held at the start of the window: it was full at first, and has taken in its rate.
+    /// The most that the bucket can have held at the start of the window: it was full at first, and
+    /// has taken in its rate.
     fn tokens_bits(&self) -> f64 {
         let depth = self.link.burst_bytes.unwrap_or_default() as f64 * 8.0;
         let earned = self.link.capacity_bits(Time::ZERO, self.from);
@@ -176,8 +181,9 @@ impl Window<'_> {
         (depth + earned - spent).clamp(0.0, depth)
     }
 
-    /// How long each of `packets` packets waited in the mean until it began to be sent. Counters hold the time in the queue and
-    /// on the wire; the latter is known from the rate, and nothing in a token bucket and at delivery opportunities.
+    /// How long each of `packets` packets waited in the mean until it began to be sent. Counters
+    /// hold the time in the queue and on the wire; the latter is known from the rate, and nothing
+    /// in a token bucket and at delivery opportunities.
     fn delay_us(&self, packets: u64) -> Option<f64> {
         let in_service_us = if self.link.is_medium {
             self.busy_ns() / 1e3

@@ -1,7 +1,9 @@
-//! One run of the kernel's own TCP in virtual time: a scenario and a repeat in, the rows of the simulator's tables out.
+//! One run of the kernel's own TCP in virtual time: a scenario and a repeat in, the rows of the
+//! simulator's tables out.
 //!
-//! What a guest tells of a flow is what `TCP_INFO` has of it. Round trips are the smoothed ones of its samples, each as often as segments were
-//! acknowledged since the sample before; the least is the kernel's own. Queueing delays follow from the mean occupancy by Little's law.
+//! What a guest tells of a flow is what `TCP_INFO` has of it. Round trips are the smoothed ones of
+//! its samples, each as often as segments were acknowledged since the sample before; the least is
+//! the kernel's own. Queueing delays follow from the mean occupancy by Little's law.
 
 use super::guest;
 use super::job_of::{JobLink, JobWorkload, ScenarioJob, job_of};
@@ -33,7 +35,8 @@ const MEMORY_MIB: u64 = 512;
 const CAPTURE_MIB: u64 = 300;
 /// The most that a guest may take.
 const MOST_MEMORY_MIB: u64 = 4096;
-/// Bytes of memory that a packet takes on its way, its copy at the sender and what the kernel keeps of it included.
+/// Bytes of memory that a packet takes on its way, its copy at the sender and what the kernel keeps
+/// of it included.
 const PACKET_BYTES: u64 = 6144;
 /// How long a guest may take: beside this, so long for every packet that its links could carry.
 const LEAST_TIME: Duration = Duration::from_secs(300);
@@ -50,13 +53,15 @@ pub fn refusals(scenario: &Scenario) -> Vec<Fault> {
 pub fn notes(scenario: &Scenario, job: &ScenarioJob) -> Vec<String> {
     let laws = scenario.other_laws().into_iter().map(|(name, ours, theirs)| {
         format!(
-            "`{name}`: the simulator runs `{ours}` and the kernel `{theirs}`, which are different algorithms: their numbers are shown without an error"
+            "`{name}`: the simulator runs `{ours}` and the kernel `{theirs}`, which are different \
+             algorithms: their numbers are shown without an error"
         )
     });
     job.notes.iter().cloned().chain(laws).collect()
 }
 
-/// Runs `scenario` once with `seed` in a guest of `machine`; it ends early where `interrupted` says so.
+/// Runs `scenario` once with `seed` in a guest of `machine`; it ends early where `interrupted` says
+/// so.
 pub fn measure(
     machine: &Machine,
     scenario: &Scenario,
@@ -116,7 +121,8 @@ fn limits<'a>(
             .map(|link| bits(link, span) / 12_000.0)
             .sum::<f64>()
     };
-    // A path holds what a round trip carries, a receiver's hole as much again; what an access link could hold never comes to wait.
+    // A path holds what a round trip carries, a receiver's hole as much again; what an access link
+    // could hold never comes to wait.
     let held = (2.0 * packets(longest)) as u64 + limits.min(4_000_000);
     let captures = CAPTURE_MIB * job.job.captures.len() as u64;
     let memory_mib = MEMORY_MIB + captures + ((2 * held * PACKET_BYTES) >> 20);
@@ -266,7 +272,8 @@ fn flow_seen(flow: &BuiltFlow, of: &job::FlowSeen, times: &RunTimes) -> Known {
         if sample.srtt_us > 0 {
             rtt.record_n(sample.srtt_us.into(), segments);
         }
-        // Bins that end by now have what came until the sample before, or this one where it is at their end.
+        // Bins that end by now have what came until the sample before, or this one where it is at
+        // their end.
         let next_bin_ends = |seen: &FlowSeen| Time::ZERO + bin * (seen.delivered.len() as u64 + 1);
         while next_bin_ends(&seen) < at {
             seen.delivered
@@ -399,9 +406,10 @@ fn link_seen(
     }
 }
 
-/// What all packets together waited until `until`: mean occupancy times time (Little 1961). Where the scenario has a wire, they were on it too: the
-/// kernel's bucket lets a packet go at once while it has tokens, so that is added for packets that found nothing before them, which are as many as the
-/// link was idle.
+/// What all packets together waited until `until`: mean occupancy times time (Little 1961). Where
+/// the scenario has a wire, they were on it too: the kernel's bucket lets a packet go at once while
+/// it has tokens, so that is added for packets that found nothing before them, which are as many as
+/// the link was idle.
 fn wait_ns(link: &JobLink, until: Time, counts: &QueueCounts, occupancy: f64) -> u64 {
     let bits = link.link.capacity_bits(Time::ZERO, until);
     let ns = until.as_ps() as f64 / 1e3;
@@ -429,7 +437,8 @@ fn traces(
     if scenario.trace == Tracing::Off {
         return traces;
     }
-    // Looks were taken more often where queues and windows need them; what is told is what was asked for.
+    // Looks were taken more often where queues and windows need them; what is told is what was
+    // asked for.
     let is_asked = |at_ns: i64| match scenario.trace {
         Tracing::Every(interval) => time(at_ns).as_ps().is_multiple_of(interval.as_ps().max(1)),
         Tracing::Off | Tracing::Ack => true,

@@ -1,7 +1,8 @@
-//! Watches a network while it runs: queues and windows on a grid of instants, delivered bytes by the second.
+//! Watches a network while it runs: queues and windows on a grid of instants, delivered bytes by
+//! the second.
 //!
-//! The run is made in steps, which changes nothing in it, and looked at between two steps. So occupancy
-//! percentiles and convergence are known of every run, traced or not, in bounded memory.
+//! The run is made in steps, which changes nothing in it, and looked at between two steps. So
+//! occupancy percentiles and convergence are known of every run, traced or not, in bounded memory.
 
 use super::network_of::{Built, BuiltFlow, BuiltLink};
 use super::trace_of::{EntityTrace, Samples};
@@ -18,7 +19,8 @@ use trammel_tcp::connection::{Bound, Connection};
 pub(super) const LOOKS: u64 = 2000;
 /// Bins of a run at most; a longer run has longer ones.
 const MOST_BINS: u64 = 4096;
-/// Spans of a curve for the report at most: of each the lowest and the highest look are kept, so that no peak is lost.
+/// Spans of a curve for the report at most: of each the lowest and the highest look are kept, so
+/// that no peak is lost.
 pub(super) const CURVE_SAMPLES: u64 = 200;
 /// Spans at the beginning of which every look is kept: slow start is short.
 const DENSE_SPANS: u64 = 5;
@@ -144,8 +146,9 @@ fn run_until(network: &mut Network, at: Time, stop: &dyn Fn() -> bool) -> Option
     Some(())
 }
 
-/// Runs the network from its start to `end`; metrics after `warmup` are told apart where it is not zero.
-/// Short curves for a report are kept where `curves` is set. Nothing where `stop` says so before the end.
+/// Runs the network from its start to `end`; metrics after `warmup` are told apart where it is not
+/// zero. Short curves for a report are kept where `curves` is set. Nothing where `stop` says so
+/// before the end.
 pub fn observe(
     built: &mut Built,
     (warmup, end): (Time, Time),
@@ -264,8 +267,8 @@ fn note_traffic(built: &Built, seen: &mut Seen, note: impl Fn(&mut TrafficSeen, 
     }
 }
 
-/// What keeps a flow from sending more. A paced one waits for its pace most of the time, also where that follows from a window
-/// of the peer's that is full.
+/// What keeps a flow from sending more. A paced one waits for its pace most of the time, also where
+/// that follows from a window of the peer's that is full.
 fn bound(sender: &Connection) -> Bound {
     const FULL: f64 = 0.8;
     let tp = sender.tp();
@@ -300,8 +303,8 @@ fn warm(built: &mut Built, warmup: Time, seen: &mut Seen, stop: &dyn Fn() -> boo
     Some(())
 }
 
-/// The counters of a link. A link at a fixed rate counts a packet as sent when it comes, since it knows then
-/// when it will leave: what still waits is taken off.
+/// The counters of a link. A link at a fixed rate counts a packet as sent when it comes, since it
+/// knows then when it will leave: what still waits is taken off.
 fn counters(network: &mut Network, index: LinkId) -> LinkCounters {
     let (packets, bytes) = network.backlog(index);
     let mut counters = network.link(index).counters();
@@ -314,7 +317,8 @@ fn counters(network: &mut Network, index: LinkId) -> LinkCounters {
 }
 
 impl Seen {
-    /// What workloads and streams delivered over time; `names` are those of the workloads, then of the streams.
+    /// What workloads and streams delivered over time; `names` are those of the workloads, then of
+    /// the streams.
     pub fn traffic<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<EntityTrace> {
         let all = self.workloads.iter().chain(&self.streams);
         let traces = all.zip(names).map(|(of, name)| EntityTrace {

@@ -1,8 +1,9 @@
 //! A congestion control with pacing switched on or off, whatever the variant asks for.
 //!
-//! Switched on, segments leave at the rate that the kernel derives for a socket with `SO_MAX_PACING_RATE` or
-//! the fq scheduler: window over smoothed round trip, twice that in slow start and 1.2 times afterwards
-//! (`tcp_update_pacing_rate`; `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
+//! Switched on, segments leave at the rate that the kernel derives for a socket with
+//! `SO_MAX_PACING_RATE` or the fq scheduler: window over smoothed round trip, twice that in slow
+//! start and 1.2 times afterwards (`tcp_update_pacing_rate`; `tcp_pacing_ss_ratio`,
+//! `tcp_pacing_ca_ratio`).
 
 use trammel_tcp::cc::{AckFlags, AckSample, CaEvent, CaState, CongestionControl, RateSample, Tp};
 

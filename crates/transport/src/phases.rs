@@ -1,5 +1,6 @@
-//! Which flows have other results at each start, where microseconds can decide who meets a full queue: phase effects
-//! (Floyd and Jacobson, *Traffic phase effects in packet-switched gateways*, 1991).
+//! Which flows have other results at each start, where microseconds can decide who meets a full
+//! queue: phase effects (Floyd and Jacobson, *Traffic phase effects in packet-switched gateways*,
+//! 1991).
 
 use std::collections::BTreeMap;
 use trammel_core::time::Span;
@@ -45,7 +46,10 @@ pub(super) fn notes(file: &File, flows: &Table) -> Vec<String> {
         _ => format!(" at `{point}`"),
     };
     vec![format!(
-        "the {count} repeats of `{flow}` ({engine}){at} lie between {} and {} Mbit/s: behind drop-tail queues without randomness, microseconds can decide who loses (phase effects). A single run is not a result here; `processing = \"10 us\"` on the path shows how much depends on it",
+        "the {count} repeats of `{flow}` ({engine}){at} lie between {} and {} Mbit/s: behind \
+         drop-tail queues without randomness, microseconds can decide who loses (phase effects). A \
+         single run is not a result here; `processing = \"10 us\"` on the path shows how much \
+         depends on it",
         format_float(least, 3),
         format_float(most, 3)
     )]

@@ -1,8 +1,8 @@
-//! What a scenario makes possible: no time is longer than the run, nothing gets more than the links carry, nothing comes sooner than
-//! light takes.
+//! What a scenario makes possible: no time is longer than the run, nothing gets more than the links
+//! carry, nothing comes sooner than light takes.
 //!
-//! Intervals of means end there (`trammel_stats::interval`). What a sender puts on its own wire has no such end: what the queue drops
-//! counts.
+//! Intervals of means end there (`trammel_stats::interval`). What a sender puts on its own wire has
+//! no such end: what the queue drops counts.
 
 use super::run_tables::ALL_FLOWS;
 use std::collections::BTreeMap;
@@ -69,7 +69,8 @@ impl<'a> Possible<'a> {
         lines.sum()
     }
 
-    /// What one of them can get while it is active: a token bucket may be emptied within any window.
+    /// What one of them can get while it is active: a token bucket may be emptied within any
+    /// window.
     fn fastest_mbps(&self) -> Option<f64> {
         let topology = &self.scenario.topology;
         let lines = topology.lines().map(|line| {
@@ -96,7 +97,8 @@ impl<'a> Possible<'a> {
         self.line_mbps(topology, line)
     }
 
-    /// The fastest that a line ever is, with what its token bucket adds over the run's shorter window.
+    /// The fastest that a line ever is, with what its token bucket adds over the run's shorter
+    /// window.
     fn line_mbps(&self, topology: &Topology, line: &Line) -> Option<f64> {
         if line.trace.is_some() || is_cell(topology) {
             return None;
@@ -162,7 +164,8 @@ mod tests {
 
     #[test]
     fn ends_come_from_the_run_the_links_and_the_ways() {
-        let text = "duration = '10 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '40 ms'\nack_rate = '1 Mbit/s'\n\
+        let text = "duration = '10 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '40 ms'\n\
+                    ack_rate = '1 Mbit/s'\n\
             queue = { limit = '20 packets' }\n[[flow]]\nname = 'a'\nvariant = 'reno'\n\
             [[flow]]\nname = 'b'\nvariant = 'reno'\nrtt = '60 ms'\n";
         let of = |entity: &str, column: &str| ends(text, entity, column);
@@ -179,7 +182,8 @@ mod tests {
 
     #[test]
     fn in_a_network_flows_add_up_and_a_bucket_adds_its_depth() {
-        let text = "duration = '8 s'\nwarmup = '4 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '40 ms'\nburst = '500000 B'\n\
+        let text = "duration = '8 s'\nwarmup = '4 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '40 ms'\n\
+                    burst = '500000 B'\n\
             [topology]\npreset = 'parking-lot'\nhops = 2\n[[flow]]\nname = 'a'\nvariant = 'reno'\n\
             from = 'long-source'\nto = 'long-sink'\n";
         let (_, all) = ends(text, ALL_FLOWS, "goodput_mbps");

@@ -50,8 +50,8 @@ impl Prediction {
     }
 }
 
-/// What the models say of `scenario`: those that it names, or every one that applies. Second, why models
-/// that it names do not.
+/// What the models say of `scenario`: those that it names, or every one that applies. Second, why
+/// models that it names do not.
 pub fn predict(scenario: &Scenario) -> (Vec<Prediction>, Vec<String>) {
     let asked = &scenario.models;
     let question = question(scenario);

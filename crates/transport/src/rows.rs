@@ -1,10 +1,12 @@
-//! Rows of the tables of a run, from what was seen of it: the same for simulated flows and for the kernel's.
+//! Rows of the tables of a run, from what was seen of it: the same for simulated flows and for the
+//! kernel's.
 //!
-//! A flow's goodput counts payload once, over the time in which the flow had something to send (`active_s`). Rates over
-//! different times are never added: what all flows get together, the share of each and every index of fairness are of the payload
-//! that came within one window, which is the whole run, and for `late_…` what follows the warm-up. At the window's start what the
-//! receiver holds out of order has come already. Throughput counts IP packets sent. Mean and 95th percentile of occupancy are of
-//! looks at a grid of instants.
+//! A flow's goodput counts payload once, over the time in which the flow had something to send
+//! (`active_s`). Rates over different times are never added: what all flows get together, the share
+//! of each and every index of fairness are of the payload that came within one window, which is the
+//! whole run, and for `late_…` what follows the warm-up. At the window's start what the receiver
+//! holds out of order has come already. Throughput counts IP packets sent. Mean and 95th percentile
+//! of occupancy are of looks at a grid of instants.
 
 use super::link_row::link_row;
 use super::network_of::{BuiltFlow, BuiltLink};
@@ -173,9 +175,9 @@ fn flow_rows(table: &mut Table, flows: &[FlowFacts<'_>], counts_events: bool) {
     }
 }
 
-/// When each flow's goodput came within a fifth of its fair share to stay there for five seconds, counted
-/// from its start. The fair share of a bin is that part of what the flows got which each one that had
-/// something to send during the whole of it would have by equal parts.
+/// When each flow's goodput came within a fifth of its fair share to stay there for five seconds,
+/// counted from its start. The fair share of a bin is that part of what the flows got which each
+/// one that had something to send during the whole of it would have by equal parts.
 fn convergence(
     flows: &[BuiltFlow],
     results: &[FlowResult],
@@ -267,8 +269,9 @@ fn group_row(table: &mut Table, flows: &[FlowFacts<'_>], times: &RunTimes) {
         .expect("the row has the columns of `GROUPS`");
 }
 
-/// The unloaded round trip of all flows, of which their samples are: each counts with as many as it has, so that samples of flows over
-/// ways of different lengths are compared with the like of them. Without samples, all count alike.
+/// The unloaded round trip of all flows, of which their samples are: each counts with as many as it
+/// has, so that samples of flows over ways of different lengths are compared with the like of them.
+/// Without samples, all count alike.
 fn unloaded_us(flows: &[FlowFacts<'_>]) -> f64 {
     let mean = |weight: &dyn Fn(&FlowFacts<'_>) -> f64| {
         let sums = flows.iter().fold((0.0, 0.0), |(sum, all), one| {
@@ -290,8 +293,8 @@ fn unloaded_us(flows: &[FlowFacts<'_>]) -> f64 {
         .expect("there are flows")
 }
 
-/// What a flow of the second variant got in the mean over what one of the first got; nothing unless there are
-/// exactly two variants (of two alike flows, the second over the first).
+/// What a flow of the second variant got in the mean over what one of the first got; nothing unless
+/// there are exactly two variants (of two alike flows, the second over the first).
 fn friendliness(flows: &[FlowFacts<'_>], bytes: &[u64]) -> Option<f64> {
     let first = &flows[0].flow.variant;
     let others: Vec<&String> = flows

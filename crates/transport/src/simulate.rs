@@ -18,14 +18,14 @@ use trammel_netsim::trace::{Pace, Sample};
 use trammel_scenario::model::{Scenario, Tracing};
 use trammel_stats::table::{Cell, Table};
 
-/// Runs `scenario` once with `seed`. Where it traces nothing and `curves` is set, short curves are kept
-/// for a report.
+/// Runs `scenario` once with `seed`. Where it traces nothing and `curves` is set, short curves are
+/// kept for a report.
 pub fn simulate(scenario: &Scenario, seed: u64, curves: bool) -> anyhow::Result<RunTables> {
     simulate_and_capture(scenario, seed, curves, None, &|| false)
 }
 
-/// As [`simulate`]; what the scenario asks to be captured goes into the folder given with the point's name. It ends early, with an
-/// error, where `stop` says so.
+/// As [`simulate`]; what the scenario asks to be captured goes into the folder given with the
+/// point's name. It ends early, with an error, where `stop` says so.
 pub(crate) fn simulate_and_capture(
     scenario: &Scenario,
     seed: u64,

@@ -1,4 +1,5 @@
-//! What a run leaves behind over time: samples of each flow and queue, completions of each workload, as tables when wanted.
+//! What a run leaves behind over time: samples of each flow and queue, completions of each
+//! workload, as tables when wanted.
 //!
 //! Samples are kept as the simulator made them; a table of cells would take five times the memory.
 
@@ -44,7 +45,9 @@ impl EntityTrace {
                 let mut table = Table::with("delivered", &columns);
                 for (time, bytes) in all {
                     let cells = vec![time.as_secs_f64().into(), (*bytes).into()];
-                    table.push(cells).expect("the columns are these");
+                    table
+                        .push(cells)
+                        .expect("the row has a cell for each column");
                 }
                 table
             }
@@ -57,7 +60,9 @@ impl EntityTrace {
                         (*packets).into(),
                         (*bytes).into(),
                     ];
-                    table.push(cells).expect("the columns are these");
+                    table
+                        .push(cells)
+                        .expect("the row has a cell for each column");
                 }
                 table
             }
@@ -85,7 +90,8 @@ impl EntityTrace {
         }
     }
 
-    /// The samples of `entity` from [`EntityTrace::to_numbers`]; nothing where they are no such thing.
+    /// The samples of `entity` from [`EntityTrace::to_numbers`]; nothing where they are no such
+    /// thing.
     pub(crate) fn from_numbers(entity: &str, rows: &[Vec<u64>]) -> Option<EntityTrace> {
         let width = rows.first().map_or(3, Vec::len);
         let samples = if width == 2 {
@@ -136,7 +142,9 @@ fn completion_table(all: &[Completion]) -> Table {
             one.slowdown().into(),
             one.bytes.into(),
         ];
-        table.push(cells).expect("the columns are these");
+        table
+            .push(cells)
+            .expect("the row has a cell for each column");
     }
     table
 }
@@ -188,7 +196,9 @@ fn flow_table(samples: &[Sample]) -> Table {
             (pacing != u64::MAX).then_some(pacing as f64 * 8.0).into(),
             (sample.delivery_bytes_per_s as f64 * 8.0).into(),
         ];
-        table.push(cells).expect("the columns are these");
+        table
+            .push(cells)
+            .expect("the row has a cell for each column");
     }
     table
 }

@@ -1,7 +1,7 @@
 //! Results of workloads: completion times and slowdowns, of all flows and by their size.
 //!
-//! What counts began after the warm-up. Flows that the run has not completed are counted beside: where they
-//! are many, the completed ones are the fast ones.
+//! What counts began after the warm-up. Flows that the run has not completed are counted beside:
+//! where they are many, the completed ones are the fast ones.
 
 use super::network_of::BuiltWorkload;
 use super::observe::TrafficSeen;
@@ -11,7 +11,8 @@ use trammel_core::time::Time;
 use trammel_netsim::workload::{Completed, SizeBucket, Spread};
 use trammel_stats::table::{Cell, Table};
 
-/// Where ranges of sizes meet, bytes: by the initial window, the round trips of slow start, and beyond.
+/// Where ranges of sizes meet, bytes: by the initial window, the round trips of slow start, and
+/// beyond.
 const EDGES: [u64; 3] = [10_000, 100_000, 1_000_000];
 /// What the ranges between [`EDGES`] are called.
 const RANGES: [&str; 4] = [
@@ -39,8 +40,8 @@ pub(super) fn is_range(entity: &str) -> bool {
         .is_some_and(|(_, size)| RANGES.contains(&size))
 }
 
-/// What a workload got through, where that is known: goodput over the whole run and after the warm-up, Mbit/s, and segments
-/// retransmitted.
+/// What a workload got through, where that is known: goodput over the whole run and after the
+/// warm-up, Mbit/s, and segments retransmitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Carried {
     pub(super) goodput_mbps: Option<f64>,
@@ -60,8 +61,9 @@ impl Carried {
     }
 }
 
-/// The rows of one workload: all sizes, then the ranges in which flows began. Bursts complete nothing, and of cross traffic nobody
-/// asks when it does: theirs is one row, of what they got through.
+/// The rows of one workload: all sizes, then the ranges in which flows began. Bursts complete
+/// nothing, and of cross traffic nobody asks when it does: theirs is one row, of what they got
+/// through.
 pub(super) fn rows(
     table: &mut Table,
     (built, of): (&BuiltWorkload, &Completed),

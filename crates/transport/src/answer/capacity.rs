@@ -1,4 +1,5 @@
-//! What a link that changes could have carried over time: its schedule, or the opportunities of its trace.
+//! What a link that changes could have carried over time: its schedule, or the opportunities of its
+//! trace.
 
 use trammel_core::time::{Span, Time};
 use trammel_report::figure::{GREY, Mark, Series};

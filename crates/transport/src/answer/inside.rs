@@ -1,4 +1,5 @@
-//! Inside single runs: window, goodput, round trip and queue over time, for the first repeat of a few points, one chosen among them.
+//! Inside single runs: window, goodput, round trip and queue over time, for the first repeat of a
+//! few points, one chosen among them.
 
 use super::axis::value;
 use super::capacity;
@@ -36,7 +37,8 @@ pub(super) fn sections(file: &File, outcome: &Outcome) -> Vec<Section> {
         .collect();
     let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
     let text = format!(
-        "One run of each point, with seed {}. The plots share their time axis: point at one and read all; drag to zoom.",
+        "One run of each point, with seed {}. The plots share their time axis: point at one and \
+         read all; drag to zoom.",
         list(&seeds)
     );
     let blocks = match options.len() {
@@ -64,7 +66,8 @@ type Delivered<'a> = (&'a str, Label, &'a [(Time, u64)]);
 /// Makes the points of a curve from samples.
 type Curve<'a> = &'a dyn Fn(&[Sample]) -> Vec<(f64, f64)>;
 
-/// The plots of one alternative. Points that differ in names only share them: a curve is then called by its point's name.
+/// The plots of one alternative. Points that differ in names only share them: a curve is then
+/// called by its point's name.
 fn figures(file: &File, outcome: &Outcome, number: usize, setting: &Setting) -> Vec<Block> {
     let traces = setting.points.iter().flat_map(|at| {
         let of_point = move |one: &&PointTrace| one.at == *at && one.repeat == 0;
@@ -195,7 +198,8 @@ fn figures(file: &File, outcome: &Outcome, number: usize, setting: &Setting) -> 
     figures.into_iter().map(Block::Figure).collect()
 }
 
-/// The figure with its y axis by factors, where a peak would press all else to the ground: slow start over a long path.
+/// The figure with its y axis by factors, where a peak would press all else to the ground: slow
+/// start over a long path.
 fn with_peaks(mut figure: Figure) -> Figure {
     const FAR: f64 = 20.0;
     let points = figure.series.iter().flat_map(|one| &one.points);

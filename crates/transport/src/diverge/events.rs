@@ -1,4 +1,5 @@
-//! Segments at a sender, alike from both sides: sequence numbers count from each direction's SYN, times from the sender's.
+//! Segments at a sender, alike from both sides: sequence numbers count from each direction's SYN,
+//! times from the sender's.
 
 use trammel_core::time::Time;
 use trammel_kernel::job::{Captured, FIRST_PORT, Frame};
@@ -127,7 +128,8 @@ mod tests {
 
     #[test]
     fn a_frame_of_a_capture_is_read() {
-        // IPv4 of 60 bytes, identification 7; TCP from 40000 to 5000, number 9, 20 bytes of header and 20 of payload.
+        // IPv4 of 60 bytes, identification 7; TCP from 40000 to 5000, number 9, 20 bytes of header
+        // and 20 of payload.
         let header = format!(
             "4500003c00070000400600000a0000010a000002{:04x}{:04x}0000000900000000501001f400000000",
             40_000, 5000

@@ -1,11 +1,13 @@
-//! Which mechanism of TCP made two senders part, as far as what they sent and their state tell; an answer says on what it rests.
+//! Which mechanism of TCP made two senders part, as far as what they sent and their state tell; an
+//! answer says on what it rests.
 
 use super::state::{CWR, LOSS, Lately, NO_THRESHOLD, RECOVERY, State};
 use super::{Event, Parting, Side, walk};
 use trammel_core::time::{Span, Time};
 use trammel_scenario::flow::Flow;
 
-/// The least time after which a sender retransmits without being told (`TCP_RTO_MIN`), and some ticks by which it may be earlier.
+/// The least time after which a sender retransmits without being told (`TCP_RTO_MIN`), and some
+/// ticks by which it may be earlier.
 const LEAST_RTO: Span = Span::from_ms(200);
 const TICKS: Span = Span::from_ms(10);
 /// Behind a timeout, its state is seen within so long.
@@ -162,7 +164,8 @@ pub(super) fn find(
     let acts = ["the simulator", "the kernel"];
     let act = |side: usize| Act::of(acts[side], &sides[side], parting.places[side], parting.at);
     let (ours, theirs) = (act(0), act(1));
-    // A sender that its window does not hold sends when its program can, and ACKs follow from that: nothing that comes later is the cause.
+    // A sender that its window does not hold sends when its program can, and ACKs follow from that:
+    // nothing that comes later is the cause.
     if let Some(finding) = of_held(&ours, &theirs, setting) {
         return finding;
     }
@@ -188,7 +191,8 @@ pub(super) fn find(
     }
 }
 
-/// Whether something else than the congestion window held one of them back; retransmissions are none of that.
+/// Whether something else than the congestion window held one of them back; retransmissions are
+/// none of that.
 fn of_held(ours: &Act<'_>, theirs: &Act<'_>, setting: &Setting) -> Option<Finding> {
     let held = [ours, theirs].map(|act| act.lately.is_held());
     if ours.is_again || theirs.is_again || setting.is_paced || held == [false, false] {
@@ -207,7 +211,8 @@ fn of_held(ours: &Act<'_>, theirs: &Act<'_>, setting: &Setting) -> Option<Findin
     Some(Finding {
         mechanism: mechanism.to_owned(),
         because: format!(
-            "the congestion window does not limit {who}: over a round trip {} are in flight in the simulator, {} in the kernel; {reason}",
+            "the congestion window does not limit {who}: over a round trip {} are in flight in the \
+             simulator, {} in the kernel; {reason}",
             numbers(ours),
             numbers(theirs)
         ),
@@ -240,7 +245,8 @@ fn of_acks(sides: &[Side; 2], until: Time, setting: &Setting) -> Option<Finding>
     Some(Finding {
         mechanism: mechanism.to_owned(),
         because: format!(
-            "from {:.6} s on their ACKs differ: the simulator's sender receives {}, the kernel's {}",
+            "from {:.6} s on their ACKs differ: the simulator's sender receives {}, the kernel's \
+             {}",
             at.as_secs_f64(),
             words[0],
             words[1]

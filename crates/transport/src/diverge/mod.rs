@@ -1,11 +1,13 @@
-//! Where the simulator and the real kernel part: one run of each over the same path and losses, the segments of one sender held against each other.
+//! Where the simulator and the real kernel part: one run of each over the same path and losses, the
+//! segments of one sender held against each other.
 //!
 //! ```text
 //! kernel ── captures ──> events ─┐
 //!             └ which packets the path lost ─> losses        walk ─> the first segment that differs ─> mechanism ─> show
 //! simulator, with those losses ────────────> events ─┘
 //! ```
-//! The kernel runs first: its netem draws what is lost, and the simulator then loses the same packets, by their numbers on the link.
+//! The kernel runs first: its netem draws what is lost, and the simulator then loses the same
+//! packets, by their numbers on the link.
 
 mod events;
 mod losses;
@@ -35,7 +37,8 @@ use trammel_scenario::topology::Topology;
 /// Captures that are kept of a part of a run before the parting, and behind it.
 const BEFORE: Span = Span::from_secs(1);
 const BEHIND: usize = 20;
-/// What is always taken for the same instant, beside [`SLACK_PACKETS`] on the slowest line: the kernel's ticks are as long.
+/// What is always taken for the same instant, beside [`SLACK_PACKETS`] on the slowest line: the
+/// kernel's ticks are as long.
 const TICK: Span = Span::from_ms(1);
 /// Packets by which a token bucket may be ahead of a wire, and behind it.
 const SLACK_PACKETS: u64 = 4;
@@ -49,7 +52,8 @@ pub struct Wish {
     pub scenario: Scenario,
     /// Which of its flows is looked at.
     pub flow: usize,
-    /// Segments within so long of each other are sent at the same time; by default, [`usual_tolerance`].
+    /// Segments within so long of each other are sent at the same time; by default,
+    /// [`usual_tolerance`].
     pub tolerance: Option<Span>,
     /// Until when; by default, the scenario's end.
     pub until: Option<Span>,
@@ -70,7 +74,8 @@ pub struct Side {
 }
 
 impl Side {
-    /// Events from the sender's start on, which was at an instant of the run, and its states by the run's time.
+    /// Events from the sender's start on, which was at an instant of the run, and its states by the
+    /// run's time.
     fn new((events, start): (Vec<Event>, Time), mut states: Vec<State>) -> Side {
         states.retain(|state| state.at >= start);
         for state in &mut states {
@@ -109,7 +114,8 @@ fn lines_mut(scenario: &mut Scenario) -> Vec<&mut Line> {
     }
 }
 
-/// A millisecond, and four packets on the slowest line: the kernel's ticks and its token bucket are as coarse.
+/// A millisecond, and four packets on the slowest line: the kernel's ticks and its token bucket are
+/// as coarse.
 pub fn usual_tolerance(scenario: &Scenario) -> Span {
     let packets = |line: &Line| {
         let bytes = SLACK_PACKETS * u64::from(line.mtu + line.overhead);
@@ -132,7 +138,8 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
     scenario.warmup = Time::ZERO;
     scenario.trace = Tracing::Ack;
     for line in lines_mut(&mut scenario) {
-        // What the kernel's bucket has where the scenario has a wire: by its two packets after each idle time, the simulator would fall behind.
+        // What the kernel's bucket has where the scenario has a wire: by its two packets after each
+        // idle time, the simulator would fall behind.
         line.burst
             .get_or_insert(BUCKET_PACKETS * u64::from(line.mtu + line.overhead));
         // Two that are late each by its own are not alike for long.
@@ -150,7 +157,8 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
     let kernel = instrument::Ready::of(&scenario, interrupted)?;
     let mut job = measure::job(&scenario, wish.seed)?;
     let taps = Taps::add(&mut job, wish.flow);
-    // What is not read takes up memory, by which the kernel's receiver grows its window and answers every segment for longer or shorter.
+    // What is not read takes up memory, by which the kernel's receiver grows its window and answers
+    // every segment for longer or shorter.
     job.job.read_ns = READ_NS;
     let answer = measure::ask(&kernel.machine, &scenario, &job, interrupted)?;
     if let Some(missed) = answer.captures.iter().find(|one| one.missed > 0) {

@@ -10,7 +10,8 @@ pub(super) const NO_THRESHOLD: u32 = 0x7fff_ffff;
 pub(super) const CWR: u8 = 2;
 pub(super) const RECOVERY: u8 = 3;
 pub(super) const LOSS: u8 = 4;
-/// A sender that has less than this part of its window on the way for a round trip, and so many segments less, is not held by the window.
+/// A sender that has less than this part of its window on the way for a round trip, and so many
+/// segments less, is not held by the window.
 const USED: f64 = 0.8;
 const UNUSED: u32 = 4;
 
@@ -100,7 +101,8 @@ impl Lately {
         self.is_open && f64::from(used) < USED * f64::from(least) && used + UNUSED <= least
     }
 
-    /// Whether it is in slow start: below its threshold, which may be none, and growing. A window that stays where it is has ended slow start without one.
+    /// Whether it is in slow start: below its threshold, which may be none, and growing. A window
+    /// that stays where it is has ended slow start without one.
     pub(super) fn is_starting(&self) -> bool {
         self.is_below && self.windows.1 > self.windows.0
     }

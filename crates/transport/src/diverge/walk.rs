@@ -10,11 +10,13 @@ pub struct Parting {
     pub at: Time,
     /// Which of the data segments that were sent, from 0.
     pub number: usize,
-    /// What each side sent there, by its place among its events; nothing where it sent nothing more.
+    /// What each side sent there, by its place among its events; nothing where it sent nothing
+    /// more.
     pub places: [Option<usize>; 2],
 }
 
-/// Compares what both sent until `until`; how many segments are alike, and where they part. ACKs are not compared: what follows from them is.
+/// Compares what both sent until `until`; how many segments are alike, and where they part. ACKs
+/// are not compared: what follows from them is.
 pub(super) fn walk(sides: [&[Event]; 2], tolerance: Span, until: Time) -> (usize, Option<Parting>) {
     let data = sides.map(|events| {
         let places = events.iter().enumerate();
@@ -55,7 +57,8 @@ pub(super) fn walk(sides: [&[Event]; 2], tolerance: Span, until: Time) -> (usize
     }
 }
 
-/// The first ACKs that differ in what they tell, before `until`: the place of each among its side's events. Times are not compared.
+/// The first ACKs that differ in what they tell, before `until`: the place of each among its side's
+/// events. Times are not compared.
 pub(super) fn acks(sides: [&[Event]; 2], until: Time) -> Option<[usize; 2]> {
     let told = sides.map(|events| {
         let mut last = None;

@@ -1,12 +1,13 @@
-//! A finding: one metric of one flow, the kernel's value beside ours, what is allowed, and the skill.
+//! A finding: one metric of one flow, the kernel's value beside ours, what is allowed, and the
+//! skill.
 //!
 //! ```text
 //! error = |ours − kernel|          within ⇔ error ≤ allowed, or the kernel inside our range
 //! skill = 1 − error / |null − kernel|        1 is perfect, 0 no better than the null model
 //! ```
 //!
-//! The error of a window is the root mean square over the trace as a share of its mean, so its kernel's
-//! value is zero by definition.
+//! The error of a window is the root mean square over the trace as a share of its mean, so its
+//! kernel's value is zero by definition.
 
 use trammel_stats::stats::{Moments, percentiles};
 
@@ -73,8 +74,8 @@ pub struct Spread {
     pub range: Option<(f64, f64)>,
     /// How many.
     pub count: usize,
-    /// Of every ordered pair of them, the share in which one lies as near to the other as a trace must:
-    /// how often the kernel would pass against itself.
+    /// Of every ordered pair of them, the share in which one lies as near to the other as a trace
+    /// must: how often the kernel would pass against itself.
     pub alike: Option<f64>,
 }
 

@@ -60,8 +60,8 @@ const MEAN_METRICS: [Metric; 4] = [
     Metric::Window,
 ];
 
-/// Variants whose window is no target: BBR's and CDG's dips are drawn at random, LP's delay estimate
-/// rests on the random offset of the peer's timestamps.
+/// Variants whose window is no target: BBR's and CDG's dips are drawn at random, LP's delay
+/// estimate rests on the random offset of the peer's timestamps.
 pub(crate) const WINDOW_EXCEPTED: [&str; 3] = ["bbr", "cdg", "lp"];
 
 /// Without random loss: trace against trace.

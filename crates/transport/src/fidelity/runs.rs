@@ -1,4 +1,5 @@
-//! Makes the runs of all cases: the kernel's in guests, ours in the simulator, by the engines that run any scenario.
+//! Makes the runs of all cases: the kernel's in guests, ours in the simulator, by the engines that
+//! run any scenario.
 
 use super::plan::{Case, Compared};
 use super::setting::{self, Path, Run};
@@ -109,7 +110,8 @@ pub fn make(
     })
 }
 
-/// The runs of one side as a file, and for each run of each case its point: runs that are the same are made once.
+/// The runs of one side as a file, and for each run of each case its point: runs that are the same
+/// are made once.
 fn file(cases: &[Case], runs: fn(&Case) -> &[Run]) -> anyhow::Result<(File, Vec<usize>)> {
     let mut points: Vec<Point> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -138,7 +140,8 @@ fn file(cases: &[Case], runs: fn(&Case) -> &[Run]) -> anyhow::Result<(File, Vec<
     Ok((file, places))
 }
 
-/// The flows of a run from its traces; nothing where one has too little to sum up, as a run that failed.
+/// The flows of a run from its traces; nothing where one has too little to sum up, as a run that
+/// failed.
 fn made_of(case: &Case, run: &Run, traces: &[PointTrace]) -> Option<Vec<Made>> {
     (0..run.flows.len())
         .map(|flow| {

@@ -1,6 +1,7 @@
 //! The settings of the study, as scenarios that both engines run.
 //!
-//! A path is a bottleneck with a FIFO; the kernel's token bucket lets two packets go at once, and so does the simulator's.
+//! A path is a bottleneck with a FIFO; the kernel's token bucket lets two packets go at once, and
+//! so does the simulator's.
 
 use anyhow::Context;
 use std::fmt::Write;
@@ -111,8 +112,10 @@ impl Run {
     /// The run over `path`, for both engines.
     pub fn scenario(&self, path: &Path) -> anyhow::Result<Scenario> {
         let mut text = format!(
-            "duration = \"{} s\"\nseed = {}\ntrace = \"{} ms\"\n\n[path]\nrate = \"{} Mbit/s\"\nrtt = \"{} ms\"\n\
-             burst = \"{BURST_BYTES} B\"\nqueue = {{ discipline = \"droptail\", limit = \"{} pkts\" }}\n",
+            "duration = \"{} s\"\nseed = {}\ntrace = \"{} ms\"\n\n[path]\nrate = \"{} Mbit/s\"\n\
+             rtt = \"{} ms\"\n\
+             burst = \"{BURST_BYTES} B\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"{} pkts\" }}\n",
             self.seconds,
             self.seed,
             self.interval.as_ms(),

@@ -31,7 +31,7 @@ pub fn of_targets(targets: &[Target]) -> Table {
             target.is_main.into(),
             target.missing.join(" ").into(),
         ];
-        table.push(row).expect("the columns are those above");
+        table.push(row).expect("the row has a cell for each column");
     }
     table
 }
@@ -98,7 +98,7 @@ pub(crate) fn of_findings(findings: &[Finding]) -> Table {
             finding.skill().into(),
             finding.has_room.into(),
         ];
-        table.push(row).expect("the columns are those above");
+        table.push(row).expect("the row has a cell for each column");
     }
     table
 }
@@ -132,7 +132,7 @@ pub(crate) fn of_misses(findings: &[Finding], mechanisms: &Mechanisms) -> Table 
                 .unwrap_or_default()
                 .into(),
         ];
-        table.push(row).expect("the columns are those above");
+        table.push(row).expect("the row has a cell for each column");
     }
     table
 }

@@ -47,8 +47,8 @@ pub(crate) fn summarise(stamps: &[Stamp], from_s: f64, rtt_ms: f64) -> Option<Su
     })
 }
 
-/// Root mean square of `ours − theirs` over the stamps from `from_s` on, as a share of their mean; `ours` gives the window at
-/// a stamp's time, and where it has none the stamp is passed over.
+/// Root mean square of `ours − theirs` over the stamps from `from_s` on, as a share of their mean;
+/// `ours` gives the window at a stamp's time, and where it has none the stamp is passed over.
 pub(crate) fn cwnd_rms(
     theirs: &[Stamp],
     ours: impl Fn(&Stamp) -> Option<f64>,
@@ -65,7 +65,8 @@ pub(crate) fn cwnd_rms(
     (sum > 0.0).then(|| (squares / count).sqrt() / (sum / count))
 }
 
-/// The window of `trace` at the time of another's stamp: both lie on one grid, to some microseconds.
+/// The window of `trace` at the time of another's stamp: both lie on one grid, to some
+/// microseconds.
 pub(crate) fn cwnd_at(trace: &[Stamp]) -> impl Fn(&Stamp) -> Option<f64> {
     let key = |stamp: &Stamp| (stamp.time_s * 1e3).round() as u64;
     let windows: BTreeMap<u64, f64> = trace

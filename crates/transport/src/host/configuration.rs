@@ -1,9 +1,11 @@
-//! The router that is the path: a configuration with a queue and a line for each way of a job's cables.
+//! The router that is the path: a configuration with a queue and a line for each way of a job's
+//! cables.
 //!
 //! ```text
 //! FromDevice -> Unstrip -> Queue -> [CoDel] -> Counter -> LinkUnqueue(delay, rate) -> Strip -> [LossModel] -> Queue -> ToDevice
 //! ```
-//! A line counts from a frame's own time of coming (`TIMED`), so that waking late by less than the delay delays nothing.
+//! A line counts from a frame's own time of coming (`TIMED`), so that waking late by less than the
+//! delay delays nothing.
 
 use std::fmt::Write;
 use trammel_io::qdisc::{Codel, Kind, Loss};
@@ -35,7 +37,8 @@ struct Passage {
     loss: Loss,
 }
 
-/// Why the router is not what `way` is: the key of the scenario and the reason; nothing where it is.
+/// Why the router is not what `way` is: the key of the scenario and the reason; nothing where it
+/// is.
 pub fn refusal(way: &Way) -> Option<(&'static str, &'static str)> {
     if !way.changes.is_empty() {
         return Some(("schedule", "an emulated line keeps its rate"));
@@ -96,7 +99,9 @@ impl Passage {
         let (seconds, ns) = (self.delay_ns / 1_000_000_000, self.delay_ns % 1_000_000_000);
         let _ = write!(
             text,
-            "from_{from} :: FromDevice({from}, PROMISC true, METHOD afpacket, HEADROOM {HEADROOM})\n  -> Unstrip({beside}) -> SetTimestamp(FIRST true) -> queue_{first} :: Queue({limit})"
+            "from_{from} :: FromDevice({from}, PROMISC true, METHOD afpacket, HEADROOM \
+             {HEADROOM})\n  -> Unstrip({beside}) -> SetTimestamp(FIRST true) -> queue_{first} :: \
+             Queue({limit})"
         );
         if let Some(codel) = &self.codel {
             let _ = write!(
@@ -107,7 +112,8 @@ impl Passage {
         }
         let _ = write!(
             text,
-            "\n  -> sent_{first} :: Counter -> LinkUnqueue({seconds}.{ns:09}s, {rate}bps, TIMED true) -> Strip({beside})"
+            "\n  -> sent_{first} :: Counter -> LinkUnqueue({seconds}.{ns:09}s, {rate}bps, TIMED \
+             true) -> Strip({beside})"
         );
         let model = match self.loss {
             Loss::None => None,
@@ -157,7 +163,8 @@ pub(super) struct Counted {
     pub(super) beside: u32,
 }
 
-/// The configuration of the cables' router, what counts in it, and elements that lose packets only where the host is too slow.
+/// The configuration of the cables' router, what counts in it, and elements that lose packets only
+/// where the host is too slow.
 pub(super) fn configuration(job: &Job, cables: &[Cable]) -> (String, Vec<Counted>, Vec<String>) {
     let (mut text, mut counted, mut missing) = (String::new(), Vec::new(), Vec::new());
     for cable in cables {

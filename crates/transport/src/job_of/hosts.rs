@@ -1,4 +1,5 @@
-//! The hosts at the ends of flows: a pair for all flows of one way whose stacks are alike, set by the kernel's own variables and metrics of routes.
+//! The hosts at the ends of flows: a pair for all flows of one way whose stacks are alike, set by
+//! the kernel's own variables and metrics of routes.
 
 use super::layout::{Layout, Party, Row, parties};
 use super::nanoseconds::ns;
@@ -20,14 +21,15 @@ const RTO_MIN: u16 = 13;
 const QUICKACK: u16 = 15;
 /// The largest send buffer that an application may set: any.
 const WMEM_MAX: &str = "268435456";
-/// `tcp_wmem` where memory of sockets never binds. A packet takes 2 kB of it, SACKed ones too: enough at 1 Gbit/s and a
-/// second of round trip.
+/// `tcp_wmem` where memory of sockets never binds. A packet takes 2 kB of it, SACKed ones too:
+/// enough at 1 Gbit/s and a second of round trip.
 const UNLIMITED_WMEM: &str = "4096 131072 1073741824";
 /// What the kernel begins with, segments and time.
 const INITIAL_WINDOW: u32 = 10;
 const MIN_RTO: Span = Span::from_ms(200);
 
-/// What flows have in common that share hosts: the row of routers between, the kernel's variables at both ends, metrics of both routes.
+/// What flows have in common that share hosts: the row of routers between, the kernel's variables
+/// at both ends, metrics of both routes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Pair {
     row: Row,
@@ -127,7 +129,9 @@ fn refuse(layout: &mut Layout<'_>, party: &Party<'_>, described: &Described) {
     }
     if flow.stack != Preset::Linux6 {
         let note = format!(
-            "stack `{}` is approximated by sysctls of today's kernel (no RACK, tail loss probes or F-RTO, initial window {}); windows still grow by segments and not by ACKs, the variants are today's, and PRR and undo stay",
+            "stack `{}` is approximated by sysctls of today's kernel (no RACK, tail loss probes or \
+             F-RTO, initial window {}); windows still grow by segments and not by ACKs, the \
+             variants are today's, and PRR and undo stay",
             flow.stack.name(),
             described.stacks.0.initial_window
         );
@@ -174,7 +178,8 @@ fn variables(stack: &Stack) -> Vec<(String, String)> {
     [
         ("tcp_sack", flag(stack.sack, 1)),
         ("tcp_dsack", flag(stack.dsack, 1)),
-        // 2: without an offset that is drawn for each connection, by which LP's arithmetic of delays stands or falls.
+        // 2: without an offset that is drawn for each connection, by which LP's arithmetic of
+        // delays stands or falls.
         (
             "tcp_timestamps",
             flag(

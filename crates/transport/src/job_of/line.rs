@@ -1,5 +1,5 @@
-//! A line of a scenario as two wires with a router between them: its rate and queue before the first, its delay and losses before the second; and
-//! the same on the way back.
+//! A line of a scenario as two wires with a router between them: its rate and queue before the
+//! first, its delay and losses before the second; and the same on the way back.
 
 use super::layout::{Layout, Row};
 use super::nanoseconds::ns;
@@ -111,8 +111,8 @@ impl Placed<'_> {
         faults
     }
 
-    /// Bytes that the kernel's bucket holds. One that holds no packet would never let one go, and one that holds a single one loses
-    /// what a timer is late: 0.4 % at 100 Mbit/s.
+    /// Bytes that the kernel's bucket holds. One that holds no packet would never let one go, and
+    /// one that holds a single one loses what a timer is late: 0.4 % at 100 Mbit/s.
     fn burst(self) -> u64 {
         let one = u64::from(self.line.mtu + self.line.overhead);
         self.line.burst.unwrap_or(2 * one).max(one)
@@ -240,7 +240,8 @@ impl Placed<'_> {
             )),
             name => {
                 let why = format!(
-                    "the kernel's netem has no loss that is `{name}`; it has `bernoulli`, `netem` and `gilbert-elliott`"
+                    "the kernel's netem has no loss that is `{name}`; it has `bernoulli`, `netem` \
+                     and `gilbert-elliott`"
                 );
                 Err(("", why))
             }

@@ -1,11 +1,13 @@
-//! From a scenario and a seed to the job of a kernel's guest: the same path of namespaces, virtual wires and the kernel's own queues.
+//! From a scenario and a seed to the job of a kernel's guest: the same path of namespaces, virtual
+//! wires and the kernel's own queues.
 //!
 //! ```text
 //! sender ─ wire ─ router ── wire ──── middle ── wire ── router ─ wire ─ receiver
 //!                   └ rate, queue       └ delay, loss, jitter
 //! ```
-//! Queues and losses stand in routers, never at a sender's own end: there the kernel tells a sender of its own drops and holds back what it
-//! queues (TSQ). Flows whose stacks are alike share a pair of hosts. What a guest cannot express is a fault at its key.
+//! Queues and losses stand in routers, never at a sender's own end: there the kernel tells a sender
+//! of its own drops and holds back what it queues (TSQ). Flows whose stacks are alike share a pair
+//! of hosts. What a guest cannot express is a fault at its key.
 
 mod graph;
 mod hosts;
@@ -103,8 +105,8 @@ pub(crate) fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<
     })
 }
 
-/// How often flows and queues are looked at. Whole seconds are among the instants where they are bins of a run, as in
-/// [`observe`](super::observe).
+/// How often flows and queues are looked at. Whole seconds are among the instants where they are
+/// bins of a run, as in [`observe`](super::observe).
 fn rhythm(scenario: &Scenario) -> (i64, i64) {
     let bin = super::observe::bin(scenario.duration);
     let bins = (ns(scenario.duration) / ns(bin)).max(1) as u64;
@@ -130,7 +132,8 @@ fn u64_of(ns: i64) -> u64 {
     ns.max(1).cast_unsigned()
 }
 
-/// How often receivers read: when the fastest link can have brought so many bytes that the window is still far.
+/// How often receivers read: when the fastest link can have brought so many bytes that the window
+/// is still far.
 fn between_readings(links: &[JobLink]) -> i64 {
     const BYTES: u64 = 2 << 20;
     const LONGEST: Span = Span::from_ms(100);

@@ -1,4 +1,5 @@
-//! One bottleneck that all flows share; those of a longer round trip have a delay of their own before it.
+//! One bottleneck that all flows share; those of a longer round trip have a delay of their own
+//! before it.
 
 use super::layout::{Layout, Row, parties};
 use super::line::Placed;

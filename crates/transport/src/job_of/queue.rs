@@ -158,7 +158,8 @@ fn red(line: &Line, params: &Params, packets: u32, bytes: Option<u32>) -> Result
 /// A step is a RED whose thresholds are one and whose average is the present (RFC 8257 §3.1).
 fn step(line: &Line, params: &Params, packets: u32, bytes: Option<u32>) -> Result<Red, Refusal> {
     if params.text("not_capable") == "queue" {
-        let why = "the kernel drops packets above the threshold that it cannot mark; give `not_capable = \"drop\"`";
+        let why = "the kernel drops packets above the threshold that it cannot mark; give \
+                   `not_capable = \"drop\"`";
         return Err(("not_capable", why.to_owned()));
     }
     let one = u64::from(line.mtu + ETHERNET_HEADER);
@@ -181,8 +182,9 @@ fn limit_bytes(line: &Line, packets: u32, bytes: Option<u32>) -> u32 {
     bytes.unwrap_or_else(|| packets.saturating_mul(line.mtu + ETHERNET_HEADER))
 }
 
-/// By how many bits the average is shifted after an idle time, in cells of a power of two of microseconds: it decays by 1 − w for every packet of
-/// `packet_us` that could have gone (Floyd and Jacobson 1993, §4, `include/net/red.h`).
+/// By how many bits the average is shifted after an idle time, in cells of a power of two of
+/// microseconds: it decays by 1 − w for every packet of `packet_us` that could have gone (Floyd and
+/// Jacobson 1993, §4, `include/net/red.h`).
 fn idle(weight_log: u8, packet_us: f64) -> (u8, Vec<u8>) {
     const MOST_BITS: f64 = 31.0;
     let bits_a_us =

@@ -27,7 +27,8 @@ pub struct JobWorkload {
     pub built: BuiltWorkload,
     /// Its flows among the job's.
     pub flows: Range<usize>,
-    /// Of each: when it starts, its bytes, and how long it takes in an empty network without slow start.
+    /// Of each: when it starts, its bytes, and how long it takes in an empty network without slow
+    /// start.
     pub begun: Vec<(Time, u64, Span)>,
 }
 

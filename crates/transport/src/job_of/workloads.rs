@@ -1,4 +1,5 @@
-//! Workloads as flows of a guest: those that come by a plan, at the same times and of the same sizes as in the simulator.
+//! Workloads as flows of a guest: those that come by a plan, at the same times and of the same
+//! sizes as in the simulator.
 
 use super::hosts::Attached;
 use super::layout::Layout;

@@ -49,7 +49,8 @@ pub struct BuiltWorkload {
     pub name: String,
     /// Its variant's proper name.
     pub variant: String,
-    /// Whether its completions are results: not for cross traffic, nor for bursts, which complete nothing.
+    /// Whether its completions are results: not for cross traffic, nor for bursts, which complete
+    /// nothing.
     pub is_measured: bool,
 }
 

@@ -19,8 +19,8 @@ const HEADERS: u32 = 40;
 const TIMESTAMP: u32 = 12;
 /// The kernel's timers wake a sleeping reader up to this late.
 const READER_SLACK: Span = Span::from_us(50);
-/// A receiver that acknowledges every so many segments waits this long for the last of them (RFC 5681 §4.2
-/// allows 500 ms; the BSDs wait 100 ms).
+/// A receiver that acknowledges every so many segments waits this long for the last of them (RFC
+/// 5681 §4.2 allows 500 ms; the BSDs wait 100 ms).
 const DELAYED_ACK: Span = Span::from_ms(100);
 /// A window field scaled by the largest factor tells at most this (RFC 7323 §2.3); half a buffer is
 /// offered.
@@ -107,7 +107,8 @@ pub(super) fn flow_of(
     Ok((spec, built))
 }
 
-/// A start within the first round trip or second, whichever is longer: a single phase is not a result.
+/// A start within the first round trip or second, whichever is longer: a single phase is not a
+/// result.
 fn drawn_start(seed: u64, name: &str, rtt: Span) -> Time {
     let mut rng = Rng::new(seed, &format!("flow:{name}:start"));
     let within = rtt.max(Span::from_secs(1));
@@ -172,7 +173,8 @@ pub(super) fn stacks(
     let (client, mut server) = with_buffers(stack, flow);
     if flow.buffers == Buffers::Unlimited && !server.is_receive_buffer_set {
         let needed = (8 * in_flight_bytes(scenario, ways)).min(LARGEST_BUFFER);
-        // All of it at once: auto-tuning follows the rhythm of the reader, which is no part of a path.
+        // All of it at once: auto-tuning follows the rhythm of the reader, which is no part of a
+        // path.
         let most = server.receive_buffer.max(server.max_receive_buffer);
         server.receive_buffer = most.max(needed);
         server.max_receive_buffer = server.receive_buffer;
@@ -200,8 +202,8 @@ pub(crate) fn with_buffers(stack: Stack, flow: &Flow) -> (Stack, Stack) {
     (client, server)
 }
 
-/// The largest receive buffer that an application may set: enough for all that do; where Linux's own buffers are asked
-/// for, no more than that and Linux's.
+/// The largest receive buffer that an application may set: enough for all that do; where Linux's
+/// own buffers are asked for, no more than that and Linux's.
 pub(crate) fn rmem_max(scenario: &Scenario) -> u64 {
     let workloads = scenario.workloads.iter().map(|workload| &workload.flow);
     let flows = || scenario.flows.iter().chain(workloads.clone());

@@ -117,8 +117,8 @@ impl Placed<'_> {
     }
 }
 
-/// What a line may hold at most, in its queue or token bucket: as much as it sends in a million seconds, which
-/// no run lasts, so that instants stay within time.
+/// What a line may hold at most, in its queue or token bucket: as much as it sends in a million
+/// seconds, which no run lasts, so that instants stay within time.
 fn most_bytes(rate: Rate) -> u64 {
     const LONGEST_S: u64 = 1_000_000;
     (rate.as_bps() / 8).max(1).saturating_mul(LONGEST_S)

@@ -1,7 +1,8 @@
-//! From a scenario and a seed to the simulator's network: links, routes, flows, workloads and streams.
+//! From a scenario and a seed to the simulator's network: links, routes, flows, workloads and
+//! streams.
 //!
-//! Every random thing draws from a stream of its own, told apart by its name, so that a flow more or less
-//! leaves the losses of the others where they were.
+//! Every random thing draws from a stream of its own, told apart by its name, so that a flow more
+//! or less leaves the losses of the others where they were.
 
 mod built;
 mod flow_of;
@@ -64,8 +65,8 @@ pub fn network_of(scenario: &Scenario, seed: u64, pace: Pace) -> anyhow::Result<
     })
 }
 
-/// Adds `line` of `delay` to `network` in both directions, drawing its chances from `seed`: what was added, the data
-/// direction first.
+/// Adds `line` of `delay` to `network` in both directions, drawing its chances from `seed`: what
+/// was added, the data direction first.
 pub fn add_line(
     network: &mut Network,
     name: &str,

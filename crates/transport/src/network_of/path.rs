@@ -3,8 +3,9 @@
 //! ```text
 //! sender ─ access ─ wire ─ bottleneck ─ access ─ receiver
 //! ```
-//! The bottleneck has the propagation delay of the shortest round trip; a flow of a longer one crosses a
-//! wire of the difference before it. Access links are there only where the scenario has them.
+//! The bottleneck has the propagation delay of the shortest round trip; a flow of a longer one
+//! crosses a wire of the difference before it. Access links are there only where the scenario has
+//! them.
 
 use super::line::{BackQueue, Placed};
 use super::ways::{Laid, Ways};
@@ -20,7 +21,8 @@ use trammel_scenario::path::{Access, Path};
 /// Packets that an access link holds: it is never where they are lost.
 pub(crate) const ACCESS_QUEUE_PKTS: u32 = 1_000_000;
 
-/// The one-way propagation delay of the bottleneck, and that which a flow of a round trip has beside it.
+/// The one-way propagation delay of the bottleneck, and that which a flow of a round trip has
+/// beside it.
 pub(crate) fn base_delay(scenario: &Scenario, path: &Path) -> (Span, impl Fn(Span) -> Span) {
     let access = path.access.map_or(Span::ZERO, |access| access.delay * 2);
     let one_way = move |rtt: Span| (rtt / 2).saturating_sub(access);

@@ -1,4 +1,5 @@
-//! The wireless cell of a path: the simulator's medium, with the rest of the way as a wire before it.
+//! The wireless cell of a path: the simulator's medium, with the rest of the way as a wire before
+//! it.
 
 use super::built::BuiltLink;
 use super::line;

@@ -1,8 +1,8 @@
 //! A workload of a scenario as the simulator's: what its flows are like, and how they come.
 //!
-//! Data travel from the sending host to the receiving one, as those of a named flow do. Of requests and
-//! responses the response is the data: the client that asks is the receiving host, so that responses share
-//! the bottleneck with the flows beside them.
+//! Data travel from the sending host to the receiving one, as those of a named flow do. Of requests
+//! and responses the response is the data: the client that asks is the receiving host, so that
+//! responses share the bottleneck with the flows beside them.
 
 use super::built::{BuiltLink, BuiltWorkload};
 use super::flow_of::{controller, stacks};

@@ -1,4 +1,5 @@
-//! How close simulator and kernel are: of each flow, each cell, each variant in each regime, and of all against what is to be reached.
+//! How close simulator and kernel are: of each flow, each cell, each variant in each regime, and of
+//! all against what is to be reached.
 
 use super::cells::{Cell, Regime, VARIANTS};
 use crate::points::Outcome;
@@ -11,7 +12,8 @@ use trammel_stats::table::{Cell as Value, Table};
 /// Bytes of a full segment's payload, and of what a link carries for it.
 const PAYLOAD: f64 = 1448.0;
 const ON_THE_LINK: f64 = 1514.0;
-/// A flow that the kernel brings so near to what the link can carry says little: any full link looks alike.
+/// A flow that the kernel brings so near to what the link can carry says little: any full link
+/// looks alike.
 const NEAR_CEILING: f64 = 0.9;
 
 /// Everything that was found.
@@ -23,7 +25,8 @@ pub struct Judged {
     pub queues: Vec<QueueRow>,
     /// What is to be reached, and what was.
     pub targets: Vec<Target>,
-    /// How far two phases of the kernel's lie apart, for each pair of phases of each flow that counts, of their mean.
+    /// How far two phases of the kernel's lie apart, for each pair of phases of each flow that
+    /// counts, of their mean.
     pub own: Vec<f64>,
 }
 
@@ -46,7 +49,8 @@ pub struct FlowRow {
     pub null: f64,
     /// How far the kernel's phases lie apart, of their mean.
     pub spread: f64,
-    /// Shares of the goodput, simulated and the kernel's, where there are two flows of two variants.
+    /// Shares of the goodput, simulated and the kernel's, where there are two flows of two
+    /// variants.
     pub shares: Option<(f64, f64)>,
     /// Whether it counts: the kernel is below nine tenths of the ceiling, or flows compete.
     pub counts: bool,
@@ -313,7 +317,7 @@ impl Judged {
                 met.into(),
                 target.of.into(),
             ];
-            table.push(row).expect("the columns are these");
+            table.push(row).expect("the row has a cell for each column");
         }
         table
     }
@@ -355,7 +359,9 @@ impl Judged {
                 row.spread.into(),
                 if row.counts { "yes" } else { "no" }.into(),
             ];
-            table.push(cells).expect("the columns are these");
+            table
+                .push(cells)
+                .expect("the row has a cell for each column");
         }
         table
     }
@@ -376,7 +382,9 @@ impl Judged {
                 row.kernel_us.into(),
                 error.into(),
             ];
-            table.push(cells).expect("the columns are these");
+            table
+                .push(cells)
+                .expect("the row has a cell for each column");
         }
         table
     }
@@ -404,7 +412,9 @@ impl Judged {
                     percentile(&errors, 50.0).into(),
                     percentile(&errors, 90.0).into(),
                 ];
-                table.push(cells).expect("the columns are these");
+                table
+                    .push(cells)
+                    .expect("the row has a cell for each column");
             }
         }
         table
