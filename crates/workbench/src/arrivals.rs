@@ -27,8 +27,8 @@ pub struct Part {
 }
 
 impl Pattern {
-    /// The instants of one stream under `loads`, one after the other from zero on. The error is a rate that cannot be
-    /// offered, in frames a second.
+    /// The instants of one stream under `loads`, one after the other from zero on. The error is a
+    /// rate that cannot be offered, in frames a second.
     pub fn arrivals(self, part: Part, loads: &[Load]) -> Result<Arrivals, f64> {
         let mut all: Arrivals = Box::new(std::iter::empty());
         let mut start = Time::ZERO;

@@ -1,8 +1,9 @@
 //! A configuration on the workbench: what comes in comes from rings.
 //!
-//! Every element that makes packets — `FromDevice` and its like, `RatedSource` and its like — becomes a `FromDevice` of a ring
-//! of its own. A source's own frames are the samples of its ring; a device's samples are the caller's. Elements that would end
-//! the run (`DriverManager`) are left out; ways out to devices become rings that only take.
+//! Every element that makes packets — `FromDevice` and its like, `RatedSource` and its like —
+//! becomes a `FromDevice` of a ring of its own. A source's own frames are the samples of its ring;
+//! a device's samples are the caller's. Elements that would end the run (`DriverManager`) are left
+//! out; ways out to devices become rings that only take.
 
 use super::frames::Field;
 use super::host::{Opener, Workbench, ready};
@@ -162,7 +163,8 @@ impl Bench {
                 };
                 if samples.is_empty() {
                     return Err(Refused::Other(format!(
-                        "nothing is known of the frames that come from '{name} :: {}'; give a capture by --sample FILE",
+                        "nothing is known of the frames that come from '{name} :: {}'; give a \
+                         capture by --sample FILE",
                         flat.elements[at].class
                     )));
                 }
@@ -194,8 +196,8 @@ impl Bench {
         })
     }
 
-    /// The configuration as it is run: its devices and sources are called by the names of [`inlets`](Self::inlets)
-    /// and [`outlets`](Self::outlets).
+    /// The configuration as it is run: its devices and sources are called by the names of
+    /// [`inlets`](Self::inlets) and [`outlets`](Self::outlets).
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -205,7 +207,8 @@ impl Bench {
         &self.declared
     }
 
-    /// The elements by which packets come in, in the order of the file; a port's number is its place here.
+    /// The elements by which packets come in, in the order of the file; a port's number is its
+    /// place here.
     pub fn inlets(&self) -> Vec<&str> {
         self.inlets
             .iter()
@@ -274,8 +277,8 @@ impl Bench {
         }
     }
 
-    /// Gives the inlet at a place flows of its own, and other samples where it takes from a device. Nothing where
-    /// there is no such inlet.
+    /// Gives the inlet at a place flows of its own, and other samples where it takes from a device.
+    /// Nothing where there is no such inlet.
     pub fn feed(&mut self, at: usize, flows: Flows, samples: Option<&[Vec<u8>]>) {
         let Some(inlet) = self.inlets.get_mut(at) else {
             return;
@@ -286,8 +289,8 @@ impl Bench {
         }
     }
 
-    /// The frames that come in at a place under `traffic`: a whole period of them, or as many whole turns of sizes as `most` has
-    /// room for, one at least, of no more flows than that.
+    /// The frames that come in at a place under `traffic`: a whole period of them, or as many whole
+    /// turns of sizes as `most` has room for, one at least, of no more flows than that.
     pub fn frames(
         &self,
         at: usize,
@@ -321,7 +324,8 @@ impl Bench {
         self.on_rings(traffic, packets, false)
     }
 
-    /// The same; `profiled` where bytes are to be counted at each element, and frames kept that leave.
+    /// The same; `profiled` where bytes are to be counted at each element, and frames kept that
+    /// leave.
     fn on_rings(
         &self,
         traffic: &Traffic,
@@ -395,8 +399,8 @@ impl Bench {
         self.inlets[at].stream(traffic, u32::MAX)
     }
 
-    /// The configuration as work without end, for the thread that calls it: each call takes about `slice` packets
-    /// through and gives how many they were. Every flow that comes has come once.
+    /// The configuration as work without end, for the thread that calls it: each call takes about
+    /// `slice` packets through and gives how many they were. Every flow that comes has come once.
     pub fn work(&self, traffic: &Traffic, slice: u64) -> Result<Work, Refused> {
         let (mut ctx, tally) = self.router(traffic, u64::MAX)?;
         let given = move || tally.lock().unwrap_or_else(PoisonError::into_inner).given;
@@ -417,7 +421,8 @@ impl Bench {
         Ok(Box::new(move || go_on(slice)))
     }
 
-    /// Runs so many packets of `traffic` through; gives the router as it stands then and the packets that came in.
+    /// Runs so many packets of `traffic` through; gives the router as it stands then and the
+    /// packets that came in.
     pub fn run(&self, traffic: &Traffic, packets: u64) -> Result<(Ctx, Tally), Refused> {
         run(self.router(traffic, packets)?)
     }
@@ -544,7 +549,8 @@ mod tests {
     fn a_loop_of_pushes_is_found_before_anything_is_tried() {
         let of = |text| Bench::new(text, "x.click", &[], &[samples::plain()]).expect("it is right");
         let round = of(
-            "FromDevice(a) -> t :: Tee(2); t[0] -> Queue -> ToDevice(b); t[1] -> u :: Tee(2); u[0] -> t; u[1] -> t;",
+            "FromDevice(a) -> t :: Tee(2); t[0] -> Queue -> ToDevice(b); t[1] -> u :: Tee(2); u[0] \
+             -> t; u[1] -> t;",
         );
         let fault = round.loop_fault().expect("they go round");
         assert!(fault.contains("come back to it without end"), "{fault}");

@@ -1,7 +1,10 @@
-//! A function as a simulated device under test: what its elements cost, its ports, and what counts as lost.
+//! A function as a simulated device under test: what its elements cost, its ports, and what counts
+//! as lost.
 //!
-//! Costs are those of the estimate, split into what a call costs and what a packet costs: the function is estimated
-//! twice, with the batches of the sampled run and as if a packet took no share of a call. So the estimate and the simulation part only where batches, rings, queues and links make a difference.
+//! Costs are those of the estimate, split into what a call costs and what a packet costs: the
+//! function is estimated twice, with the batches of the sampled run and as if a packet took no
+//! share of a call. So the estimate and the simulation part only where batches, rings, queues and
+//! links make a difference.
 
 use crate::arrivals::Pattern;
 use crate::bench::{Bench, Refused};
@@ -50,8 +53,8 @@ pub struct Ports {
 #[derive(Clone, Debug)]
 pub struct Device(SimulatedRouter);
 
-/// What pacing and stamping cost each way on this machine, where it is known: what latency is measured with on rings in
-/// memory, which the simulated rings then cost as well.
+/// What pacing and stamping cost each way on this machine, where it is known: what latency is
+/// measured with on rings in memory, which the simulated rings then cost as well.
 fn pace(machine: &Machine) -> Option<Cost> {
     let pace = machine.constants.get("pace")?;
     let half = |name: &str| Some(pace.get(name)? / 2.0);
@@ -63,7 +66,8 @@ fn pace(machine: &Machine) -> Option<Cost> {
 }
 
 impl Device {
-    /// The same with the cost of measuring latency in memory; none where that is not known, or where ports have links.
+    /// The same with the cost of measuring latency in memory; none where that is not known, or
+    /// where ports have links.
     pub fn stamped(&self, machine: &Machine) -> Option<Device> {
         let cost = pace(machine)?;
         let mut stamped = self.clone();
@@ -76,8 +80,8 @@ impl Device {
         Some(stamped)
     }
 
-    /// Has its ports cost what these drivers do, besides what elements cost: receiving, handing over, and having sent,
-    /// which takes a multiple of that: see [`Settings::flush_spread`].
+    /// Has its ports cost what these drivers do, besides what elements cost: receiving, handing
+    /// over, and having sent, which takes a multiple of that: see [`Settings::flush_spread`].
     pub fn drive(&mut self, receive: Cost, transmit: Cost, flush: (Cost, &Arc<[f64]>)) {
         for port in &mut self.0.ports {
             (port.receive, port.transmit) = (receive, transmit);
@@ -152,8 +156,8 @@ impl Device {
         })
     }
 
-    /// Whether a link was in use all the time of the last trial, but for the share `idle`: where frames came in or, since
-    /// functions make frames longer, where they went out.
+    /// Whether a link was in use all the time of the last trial, but for the share `idle`: where
+    /// frames came in or, since functions make frames longer, where they went out.
     pub fn fills_a_link(&self, idle: f64) -> bool {
         let occupied = self.occupied().as_secs_f64();
         let Some(report) = self.last().filter(|_| occupied > 0.0) else {
@@ -170,14 +174,15 @@ impl Device {
         ports.map(of).any(|busy| busy >= (1.0 - idle) * occupied)
     }
 
-    /// Frames that may be under way where nothing queues up: a batch that is worked on, one that has come meanwhile,
-    /// and as much on the way out, at each port.
+    /// Frames that may be under way where nothing queues up: a batch that is worked on, one that
+    /// has come meanwhile, and as much on the way out, at each port.
     pub fn under_way(&self) -> usize {
         4 * BATCH * self.0.streams.len()
     }
 
-    /// How long the last trial kept the device occupied: until its last frame was out, and at least as long as the
-    /// core had work. Longer than the sending took where rings and queues filled meanwhile.
+    /// How long the last trial kept the device occupied: until its last frame was out, and at least
+    /// as long as the core had work. Longer than the sending took where rings and queues filled
+    /// meanwhile.
     pub fn occupied(&self) -> Span {
         self.last().map_or(Span::ZERO, |report| {
             let last_sent = report.ports.iter().map(|(_, counts)| counts.last_sent);
@@ -188,7 +193,8 @@ impl Device {
 }
 
 impl Device {
-    /// Offers `loads` one after the other: the outcome, when each frame came and left, and when a receive ring was full last.
+    /// Offers `loads` one after the other: the outcome, when each frame came and left, and when a
+    /// receive ring was full last.
     pub fn offer_all(
         &mut self,
         loads: &[Load],
@@ -299,7 +305,8 @@ fn costs(
             }),
             packet,
             byte: 0.0,
-            // Of machines on which polls were not measured: a call that finds nothing is a call all the same.
+            // Of machines on which polls were not measured: a call that finds nothing is a call all
+            // the same.
             empty: poll.filter(|_| asks).unwrap_or(call),
         };
         costs.names.insert(row.name, cost);

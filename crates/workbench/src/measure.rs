@@ -1,7 +1,7 @@
 //! What a configuration costs on this machine, timed on rings in memory.
 //!
-//! A run falls into slices of some thousand packets. Other work on the machine only makes slices longer, so the least
-//! of them is the cost, and the others tell how busy the machine was.
+//! A run falls into slices of some thousand packets. Other work on the machine only makes slices
+//! longer, so the least of them is the cost, and the others tell how busy the machine was.
 
 use super::bench::{Bench, Refused};
 use super::ring::SLICE;
@@ -63,7 +63,8 @@ impl Clock {
             let start = cycles();
             let mut x = black_box(3_u64);
             for _ in 0..STEPS {
-                // Three cycles and one each on every processor of the last ten years, one waiting for the other.
+                // Three cycles and one each on every processor of the last ten years, one waiting
+                // for the other.
                 x = x.wrapping_mul(x) | 1;
             }
             black_box(x);
@@ -121,7 +122,8 @@ pub(crate) fn least_ticks(bench: &Bench, traffic: &Traffic, packets: u64) -> Res
     Ok(slices_of(bench, traffic, packets)?.0[0])
 }
 
-/// Ticks a packet of each slice of a run after it is warm, the least first, at least one; and the packets that came in.
+/// Ticks a packet of each slice of a run after it is warm, the least first, at least one; and the
+/// packets that came in.
 fn slices_of(bench: &Bench, traffic: &Traffic, packets: u64) -> Result<(Vec<f64>, u64), Refused> {
     // While a table fills it is small, and what is looked up in it is near.
     let warm = (traffic.draws() as u64).max(WARM * SLICE);
@@ -153,7 +155,8 @@ mod tests {
     fn what_is_timed_comes_after_every_flow_has_come() {
         const FLOWS: u32 = 10_000;
         const TIMED: u64 = 8;
-        let text = "FromDevice(a) -> [0] s :: EtherSwitch; Idle -> [1] s; s[0] -> Queue -> ToDevice(a); s[1] -> Queue -> ToDevice(b);";
+        let text = "FromDevice(a) -> [0] s :: EtherSwitch; Idle -> [1] s; s[0] -> Queue -> \
+                    ToDevice(a); s[1] -> Queue -> ToDevice(b);";
         let bench = Bench::new(text, "x.click", &[], &[samples::plain()]).expect("it is right");
         let traffic = Traffic {
             flows: FLOWS,
@@ -167,7 +170,7 @@ mod tests {
         assert!(slices.len() as u64 <= TIMED, "{}", slices.len());
         // The table that is looked up in does not grow any more.
         let learnt = |packets| {
-            let (mut ctx, _) = bench.run(&traffic, packets).expect("it runs");
+            let (mut ctx, _) = bench.run(&traffic, packets).expect("the run succeeds");
             let table = ctx.find_handler("s.table", None).expect("it has one");
             let table = ctx.read_handler(&table, "").expect("it is read");
             table.lines().count()

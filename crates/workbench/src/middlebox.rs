@@ -1,10 +1,11 @@
-//! The simulated router as a device between the links of a network: TCP through a router whose core is the limit.
+//! The simulated router as a device between the links of a network: TCP through a router whose core
+//! is the limit.
 //!
-//! A packet of the network becomes a frame: the bytes that the route's template begins with, as long as the
-//! network's links count it but for what no memory has of it, lengths and checksums right, with the packet's token in its last
-//! four bytes. What the router does to the head of a
-//! frame, it does; a frame that comes out by the port of its direction lets its packet go on. The core's time is
-//! exact to the nanosecond here: it runs what begins up to a nanosecond late.
+//! A packet of the network becomes a frame: the bytes that the route's template begins with, as
+//! long as the network's links count it but for what no memory has of it, lengths and checksums
+//! right, with the packet's token in its last four bytes. What the router does to the head of a
+//! frame, it does; a frame that comes out by the port of its direction lets its packet go on. The
+//! core's time is exact to the nanosecond here: it runs what begins up to a nanosecond late.
 
 use super::frames;
 use std::collections::BTreeMap;
@@ -41,8 +42,8 @@ pub struct RouterBetween {
 }
 
 impl RouterBetween {
-    /// The router of `simulation`; way `n` is that of packets to link `n` behind it. None where a port of a way is
-    /// not there.
+    /// The router of `simulation`; way `n` is that of packets to link `n` behind it. None where a
+    /// port of a way is not there.
     pub fn new(simulation: Simulation, ways: Vec<Way>) -> Option<RouterBetween> {
         for way in &ways {
             simulation.port(&way.from)?.open();
@@ -181,14 +182,15 @@ mod tests {
         RouterBetween::new(simulation, vec![way("a", "b"), way("b", "a")]).expect("they exist")
     }
 
-    /// A flow through the router, for so long: its goodput in bit/s, and packets that went either way.
+    /// A flow through the router, for so long: its goodput in bit/s, and packets that went either
+    /// way.
     fn goodput(packet_us: f64, time: Time) -> (f64, u64, u64) {
         let mut net = Network::new();
         let wire = |net: &mut Network, name| net.add_link(LinkSpec::wire(name, Span::from_ms(2)));
         let (in_a, out_b) = (wire(&mut net, "to a"), wire(&mut net, "from b"));
         let (in_b, out_a) = (wire(&mut net, "to b"), wire(&mut net, "from a"));
         net.add_middlebox(Box::new(router(packet_us)), &[out_b, out_a]);
-        let reno = cc::find("reno").expect("it is built in");
+        let reno = cc::find("reno").expect("the variant is built in");
         let flow = net.add_flow(FlowSpec {
             name: "tcp".into(),
             client: Stack::linux_6(),

@@ -1,20 +1,23 @@
 //! How long a device takes to recover from an overload.
 //!
-//! Two times, both from the instant at which the load is reduced. RFC 2544 asks for that of the last loss. A device whose
-//! rings drain loses nothing any more as soon as less comes than it can do, while what has gathered still makes
-//! frames wait; so the second is that of the first frame which takes no longer than twice the median at the lower load.
+//! Two times, both from the instant at which the load is reduced. RFC 2544 asks for that of the
+//! last loss. A device whose rings drain loses nothing any more as soon as less comes than it can
+//! do, while what has gathered still makes frames wait; so the second is that of the first frame
+//! which takes no longer than twice the median at the lower load.
 
 use trammel_core::time::{Span, Time};
 use trammel_router::simulate::port::Passage;
 
 /// The overload, as a share of the throughput.
 //= rfc2544 §26.5
-//# Send a stream of frames at a rate 110% of the recorded throughput rate or the maximum rate for the media, whichever is lower
+//# Send a stream of frames at a rate 110% of the recorded throughput rate or the maximum rate for
+//# the media, whichever is lower
 pub const OVERLOAD: f64 = 1.1;
 
 /// The lower load, as a share of the overload.
 //= rfc2544 §26.5
-//# At Timestamp A reduce the frame rate to 50% of the above rate and record the time of the last frame lost (Timestamp B).
+//# At Timestamp A reduce the frame rate to 50% of the above rate and record the time of the last
+//# frame lost (Timestamp B).
 pub const REDUCED: f64 = 0.5;
 
 /// How many times the median a frame may take that is not held up any more.
@@ -29,8 +32,8 @@ pub struct Recovery {
     pub delay: Option<Span>,
 }
 
-/// What a device did whose load was reduced at `reduced`: `passages` in any order, the instant of the last loss, and
-/// the median latency at the lower load.
+/// What a device did whose load was reduced at `reduced`: `passages` in any order, the instant of
+/// the last loss, and the median latency at the lower load.
 pub fn recovery(
     passages: &[Passage],
     reduced: Time,

@@ -1,7 +1,7 @@
 //! The simulated router as a device under test.
 //!
-//! Each trial loads the configuration anew on a machine at rest, offers the streams, and waits two seconds of the
-//! router's time for what is on its way.
+//! Each trial loads the configuration anew on a machine at rest, offers the streams, and waits two
+//! seconds of the router's time for what is on its way.
 
 use super::arrivals::{Part, Pattern};
 use std::sync::Arc;
@@ -124,7 +124,8 @@ impl SimulatedRouter {
         };
         let arrivals = stream.pattern.arrivals(part, loads).map_err(|per_second| {
             format!(
-                "stream {number} from `{}`: {per_second} frames/s cannot be offered; give a rate and a share above 0",
+                "stream {number} from `{}`: {per_second} frames/s cannot be offered; give a rate \
+                 and a share above 0",
                 stream.from
             )
         })?;
@@ -156,8 +157,8 @@ impl SimulatedRouter {
 }
 
 impl SimulatedRouter {
-    /// Offers `loads` one after the other and waits for what is left; with when each frame came and left where
-    /// `notes` asks for it.
+    /// Offers `loads` one after the other and waits for what is left; with when each frame came and
+    /// left where `notes` asks for it.
     pub fn offer_all(
         &mut self,
         loads: &[Load],
@@ -299,10 +300,10 @@ mod tests {
     #[test]
     fn bursts_overflow_a_ring_that_the_same_load_in_order_does_not() {
         let mut router = router("dpdk-10g", 1000.0, 64, Pattern::Constant);
-        let load = Load::new(1e6, Span::from_ms(50)).expect("above 0");
-        assert_eq!(router.run(load).expect("it runs").lost(), 0);
+        let load = Load::new(1e6, Span::from_ms(50)).expect("the load is above 0");
+        assert_eq!(router.run(load).expect("the run succeeds").lost(), 0);
         router.streams[0].pattern = Pattern::Bursts(8000);
-        let outcome = router.run(load).expect("it runs");
+        let outcome = router.run(load).expect("the run succeeds");
         assert!(
             outcome.lost() > 0 && outcome.loss_ratio() < 0.9,
             "{}",
@@ -313,7 +314,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_tried_is_told() {
-        let load = Load::new(1e6, Span::from_ms(1)).expect("above 0");
+        let load = Load::new(1e6, Span::from_ms(1)).expect("the load is above 0");
         let mut nowhere = router("dpdk-10g", 1.0, 64, Pattern::Constant);
         nowhere.streams[0].from = "c".to_owned();
         let said = nowhere.run(load).expect_err("no such port").to_string();

@@ -1,4 +1,5 @@
-//! Traffic of the workbench: frames of one size or a mix of sizes, of any number of flows, in an order that follows a law.
+//! Traffic of the workbench: frames of one size or a mix of sizes, of any number of flows, in an
+//! order that follows a law.
 
 use super::frames::{self, FIELDS, Field};
 use std::collections::BTreeMap;
@@ -8,8 +9,8 @@ use trammel_cost::residency::Locality;
 use trammel_packet::batch::CAPACITY;
 use trammel_packet::pool::{Handle, Pool};
 
-/// Draws of flows that are made beforehand, at most for flows that come unequally often, and for few flows so many
-/// each; they are repeated from the first on.
+/// Draws of flows that are made beforehand, at most for flows that come unequally often, and for
+/// few flows so many each; they are repeated from the first on.
 const DRAWS: usize = 1 << 18;
 const DRAWS_A_FLOW: usize = 8;
 /// Frames that differ in more than a field, at most.
@@ -114,8 +115,8 @@ pub fn field(name: &str) -> Result<Field, String> {
 
 /// What one ring gives: samples made to fit, and what differs from packet to packet.
 ///
-/// A packet is a template and a *patch*: the bytes of its flow and of the checksums over them, computed beforehand, so that
-/// making a packet is copying it.
+/// A packet is a template and a *patch*: the bytes of its flow and of the checksums over them,
+/// computed beforehand, so that making a packet is copying it.
 #[derive(Clone, Debug)]
 pub struct Stream {
     templates: Vec<Vec<u8>>,
@@ -152,8 +153,8 @@ impl Stream {
             let frame = frames::fit(sample, *size).ok_or_else(|| {
                 let least = frames::least(sample);
                 format!(
-                    "the headers of a sample frame take {least} bytes with the FCS; it cannot be {size} bytes long; \
-                     give frame sizes of {least} bytes or more"
+                    "the headers of a sample frame take {least} bytes with the FCS; it cannot be \
+                     {size} bytes long; give frame sizes of {least} bytes or more"
                 )
             })?;
             if let Some(field) = field
@@ -209,8 +210,8 @@ impl Stream {
         lengths.min().unwrap_or(0)
     }
 
-    /// Patches as large as those of an address and a checksum which change nothing, so that making a packet costs alike
-    /// whether flows differ or not.
+    /// Patches as large as those of an address and a checksum which change nothing, so that making
+    /// a packet costs alike whether flows differ or not.
     fn patch_in_vain(&mut self) {
         let end = self.shortest();
         self.places = [24..26, 30..34]
@@ -224,7 +225,8 @@ impl Stream {
         }
     }
 
-    /// Patches differ in `field` by the numbers of `order`, if there is one, and in who is to receive them.
+    /// Patches differ in `field` by the numbers of `order`, if there is one, and in who is to
+    /// receive them.
     fn patch(&mut self, field: Option<Field>, order: &[u32]) {
         let (count, turn) = (self.templates.len(), self.turn());
         // Each draw meets the template of its place in every repetition.
@@ -279,7 +281,8 @@ impl Stream {
     /// Frames that are there when the next is the `at`-th.
     pub(crate) fn burst_at(&self, at: u64) -> usize {
         if self.is_uneven {
-            // The upper bits of a product with the golden ratio (Knuth 6.4) have no order that a processor foresees.
+            // The upper bits of a product with the golden ratio (Knuth 6.4) have no order that a
+            // processor foresees.
             let spread = at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
             1 + spread as usize % self.burst
         } else {

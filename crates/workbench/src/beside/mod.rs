@@ -5,11 +5,12 @@
 //! first      alone    together   –        together   alone
 //! second     –        together   alone    together   –
 //! ```
-//! A phase falls into slices of some tens of microseconds. In a phase together, a slice counts only where the other
-//! worked on all the while: a scheduler that gives the other's processor away for some milliseconds would show as no
-//! slowdown at all; a phase alone counts only where the other processor stood idle. A round's slowdown is its slices together
-//! over those alone before and after it, so a change of pace between rounds touches neither; within a round it shows as the
-//! two differing, and the round is left out.
+//! A phase falls into slices of some tens of microseconds. In a phase together, a slice counts only
+//! where the other worked on all the while: a scheduler that gives the other's processor away for
+//! some milliseconds would show as no slowdown at all; a phase alone counts only where the other
+//! processor stood idle. A round's slowdown is its slices together over those alone before and
+//! after it, so a change of pace between rounds touches neither; within a round it shows as the two
+//! differing, and the round is left out.
 
 mod idle;
 
@@ -48,7 +49,8 @@ pub struct Plan {
     pub rounds: usize,
 }
 
-/// Long against the time in which the last cache is filled, and against the ticks in which the kernel counts idleness.
+/// Long against the time in which the last cache is filled, and against the ticks in which the
+/// kernel counts idleness.
 const PHASE: Duration = Duration::from_millis(50);
 
 impl Plan {
@@ -157,7 +159,8 @@ pub fn measure<E: Send>(
             .map_err(|why| {
                 let processor = processors[who];
                 Error::Other(format!(
-                    "no thread can be bound to processor {processor}; `nproc` shows how many there are: {why}"
+                    "no thread can be bound to processor {processor}; `nproc` shows how many there \
+                     are: {why}"
                 ))
             })
             .and_then(|()| makes[who]().map_err(Error::Work));
@@ -220,7 +223,8 @@ pub fn measure<E: Send>(
     let phases: Vec<Phase> = both.map(phase).collect();
     judge(&phases).ok_or_else(|| {
         Error::Other(
-            "the two hardly ever ran at the same time: other programs use the processors; try again when they have ended"
+            "the two hardly ever ran at the same time: other programs use the processors; try \
+             again when they have ended"
                 .to_owned(),
         )
     })
@@ -229,7 +233,8 @@ pub fn measure<E: Send>(
 /// Slowdowns from phases, nothing where too few say something.
 fn judge(phases: &[Phase]) -> Option<Both> {
     let typical = |phase: usize, who: usize| typical(phases.get(phase)?, who);
-    // Round k lies between the phases 4k and 4k + 4, which are both the first's alone; the second's are two later.
+    // Round k lies between the phases 4k and 4k + 4, which are both the first's alone; the second's
+    // are two later.
     let rounds = phases.len().saturating_sub(3) / 4;
     let mut seen: Vec<[[f64; 3]; 2]> = Vec::new();
     let mut steady = Vec::new();
@@ -288,7 +293,8 @@ fn judge(phases: &[Phase]) -> Option<Both> {
     })
 }
 
-/// Ticks a step of one of the two in a phase, alone or beside the other; nothing where too few slices say it.
+/// Ticks a step of one of the two in a phase, alone or beside the other; nothing where too few
+/// slices say it.
 fn typical(phase: &Phase, who: usize) -> Option<f64> {
     let (own, other) = (&phase.slices[who], &phase.slices[1 - who]);
     let own = &own[own.partition_point(|slice| slice.start < phase.warm_at)..];
@@ -344,8 +350,8 @@ mod tests {
         }
     }
 
-    /// Phases of so many rounds in which the first takes 100 ticks alone and `first` beside the other, which takes 200
-    /// and `second`.
+    /// Phases of so many rounds in which the first takes 100 ticks alone and `first` beside the
+    /// other, which takes 200 and `second`.
     fn phases(rounds: usize, first: u64, second: u64) -> Vec<Phase> {
         let phase = |at: usize| {
             of(match at % 4 {

@@ -1,7 +1,8 @@
 //! Whether two measurements of a machine agree: by what usual functions cost on each of them.
 //!
-//! A constant of a cycle and a half may differ by a fifth without any estimate being the worse for it. So constants are
-//! shown, and functions decide: those of `typical.toml` are priced by both measurements, in cycles a packet.
+//! A constant of a cycle and a half may differ by a fifth without any estimate being the worse for
+//! it. So constants are shown, and functions decide: those of `typical.toml` are priced by both
+//! measurements, in cycles a packet.
 
 use super::derive::Derived;
 use trammel_cost::estimate::{self, Load, Row};
@@ -10,15 +11,16 @@ use trammel_cost::machine::Machine;
 
 /// The functions.
 const TYPICAL: &str = include_str!("typical.toml");
-/// What two passes may differ by, in the cost of a function, before their calibration is refused: of work, and of what waits for
-/// memory. That is the neighbours' to change from second to second, and estimates say how much it changed
-/// (`memory.spread`).
+/// What two passes may differ by, in the cost of a function, before their calibration is refused:
+/// of work, and of what waits for memory. That is the neighbours' to change from second to second,
+/// and estimates say how much it changed (`memory.spread`).
 pub const BOUND: f64 = 0.15;
 const WAITING_BOUND: f64 = 0.5;
 /// Two calibrations in a row agree where no function's cost differs by more.
 pub const REPEATABLE: f64 = 0.10;
-/// What estimates of graphs may err by, nine times in ten, before the calibration is refused: beyond it, a machine that was
-/// measured says hardly more than a data sheet, of which estimates are good for 30 %.
+/// What estimates of graphs may err by, nine times in ten, before the calibration is refused:
+/// beyond it, a machine that was measured says hardly more than a data sheet, of which estimates
+/// are good for 30 %.
 pub(crate) const LARGEST_ERROR: f64 = 0.25;
 
 /// What a number is in.
@@ -77,8 +79,8 @@ impl Pair {
     }
 }
 
-/// Every constant of both measurements side by side, in an order that is always the same; those that only one has are
-/// compared with 0.
+/// Every constant of both measurements side by side, in an order that is always the same; those
+/// that only one has are compared with 0.
 pub(super) fn constants(first: &Derived, second: &Derived) -> Vec<Pair> {
     let (first, second) = (constants_of(first), constants_of(second));
     let value = |of: &[(String, f64, Unit)], name: &str| {
@@ -162,7 +164,8 @@ fn cost(function: &Function, machine: &Machine) -> (f64, f64) {
     (of(|row| row.core), of(|row| row.memory.centre))
 }
 
-/// By how much what functions wait for differs at most, where a third of their time is that: estimates say so apart.
+/// By how much what functions wait for differs at most, where a third of their time is that:
+/// estimates say so apart.
 pub(super) fn waiting(first: &Machine, second: &Machine) -> f64 {
     const LEAST: f64 = 1.0 / 3.0;
     let each = typical().into_iter().filter_map(|function| {
@@ -187,7 +190,8 @@ pub(super) fn difference(functions: &[Pair]) -> f64 {
     functions.iter().map(Pair::difference).fold(0.0, f64::max)
 }
 
-/// Why a calibration is refused, in a line that says of which functions the passes disagree and by how much.
+/// Why a calibration is refused, in a line that says of which functions the passes disagree and by
+/// how much.
 pub(super) fn refusal(functions: &[Pair], load: &str) -> Option<String> {
     const SHOWN: usize = 3;
     let mut unsteady: Vec<&Pair> = functions
@@ -219,11 +223,13 @@ pub(super) fn refusal(functions: &[Pair], load: &str) -> Option<String> {
     ))
 }
 
-/// Why it is refused, where estimates by it were compared with what graphs take, and erred by up to `error`.
+/// Why it is refused, where estimates by it were compared with what graphs take, and erred by up to
+/// `error`.
 pub(super) fn refusal_by_error(error: f64, load: &str) -> Option<String> {
     (error > LARGEST_ERROR).then(|| {
         format!(
-            "this machine is too noisy to calibrate: estimates of timed graphs err by up to {:.0} %; the limit is {:.0} %; load average {load}",
+            "this machine is too noisy to calibrate: estimates of timed graphs err by up to {:.0} \
+             %; the limit is {:.0} %; load average {load}",
             error * 100.0,
             LARGEST_ERROR * 100.0
         )
@@ -260,7 +266,7 @@ mod tests {
             .map(|entry| entry.about.name);
         assert_eq!(probed.filter(|name| !used.contains(name)).count(), 0);
         for name in machines::names() {
-            let machine = machines::find(name).expect("it is of the list");
+            let machine = machines::find(name).expect("the machine is built in");
             for pair in functions(&machine, &machine) {
                 assert!(pair.first > 100.0, "{name}: {pair:?}");
             }
@@ -269,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_constant_of_a_cycle_that_differs_by_a_quarter_is_no_reason_and_a_slow_memory_is_one() {
-        let first = machines::find("xeon-e5-2690v2:data-sheet").expect("it is there");
+        let first = machines::find("xeon-e5-2690v2:data-sheet").expect("the machine is built in");
         let mut second = first.clone();
         let of = |machine: &mut Machine, operation: &str, constant: &str, value: f64| {
             let constants = machine.constants.get_mut(operation).expect("it has it");
@@ -311,7 +317,8 @@ mod tests {
         assert_eq!(
             refusal(&pairs, "5.0 4.0 3.0").unwrap(),
             "this machine is too noisy to calibrate: in two passes c costs 300 and 200 cycles \
-             (50 %; the limit is 15 %), b costs 100 and 120 cycles (20 %; the limit is 15 %); load average 5.0 4.0 3.0"
+             (50 %; the limit is 15 %), b costs 100 and 120 cycles (20 %; the limit is 15 %); load \
+             average 5.0 4.0 3.0"
         );
         assert_eq!(difference(&pairs), 0.5);
         assert_eq!(refusal(&pairs[..1], ""), None);

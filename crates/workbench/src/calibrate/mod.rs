@@ -1,12 +1,14 @@
 //! Calibration: this machine measured, and written as a machine file.
 //!
-//! Two passes measure everything, a round of the one after a round of the other; each takes every quantity in turn, in
-//! short samples, and keeps the least, since what others do to a processor only ever adds time. Where the two disagree on
-//! what a usual function costs (`judge.rs`), both go on as long as the budget allows; then the calibration is refused.
-//! How far estimates by it reach is part of the file: what estimates of graphs err by, which are then timed
-//! (`composed.rs`), and what neighbours did to memory meanwhile.
+//! Two passes measure everything, a round of the one after a round of the other; each takes every
+//! quantity in turn, in short samples, and keeps the least, since what others do to a processor
+//! only ever adds time. Where the two disagree on what a usual function costs (`judge.rs`), both go
+//! on as long as the budget allows; then the calibration is refused. How far estimates by it reach
+//! is part of the file: what estimates of graphs err by, which are then timed (`composed.rs`), and
+//! what neighbours did to memory meanwhile.
 //!
-//! Cycles are nanoseconds times the clock of the same pass, which a chain of multiplications of known latency tells.
+//! Cycles are nanoseconds times the clock of the same pass, which a chain of multiplications of
+//! known latency tells.
 
 mod bench;
 #[cfg(target_os = "linux")]
@@ -42,7 +44,8 @@ const SEED: u64 = 1;
 const LEAST_BUFFER: usize = 512 << 20;
 /// And at most, however large the last cache is.
 const MOST_BUFFER: usize = 2 << 30;
-/// The share of the budget that the passes have at first; the rest is for going on where they differ.
+/// The share of the budget that the passes have at first; the rest is for going on where they
+/// differ.
 const FIRST_SHARE: f64 = 2.0 / 3.0;
 /// Constants that are told of, of those that differ most.
 const TOLD: usize = 6;
@@ -76,18 +79,21 @@ pub struct Calibration {
     notes: Vec<String>,
     spreads: Vec<f64>,
     whole: Derived,
-    /// What usual functions cost by both passes, and by how much that differs at most that does not wait for memory.
+    /// What usual functions cost by both passes, and by how much that differs at most that does not
+    /// wait for memory.
     functions: Vec<Pair>,
     working: f64,
-    /// What the estimate of a graph does not err by more than, nine times in ten, where some were timed.
+    /// What the estimate of a graph does not err by more than, nine times in ten, where some were
+    /// timed.
     error: Option<f64>,
     /// The load averages at the end.
     pub load: String,
 }
 
 impl Calibration {
-    /// Adds the constants of an operation that was measured elsewhere, in cycles, with their relative half-width.
-    /// This is where what only the router can measure comes in: `driver` and `call`.
+    /// Adds the constants of an operation that was measured elsewhere, in cycles, with their
+    /// relative half-width. This is where what only the router can measure comes in: `driver` and
+    /// `call`.
     pub fn add(&mut self, operation: &str, constants: &[(&str, f64)], spread: f64) {
         let row = self.machine.constants.entry(operation.to_owned());
         let row = row.or_default();
@@ -115,8 +121,9 @@ impl Calibration {
         self.error = Some(error);
     }
 
-    /// The machine. How far an estimate reaches is what estimates of graphs erred by; where none were timed, the root of the
-    /// mean square of the operations' spreads. What the passes disagree on is the least.
+    /// The machine. How far an estimate reaches is what estimates of graphs erred by; where none
+    /// were timed, the root of the mean square of the operations' spreads. What the passes disagree
+    /// on is the least.
     pub fn machine(&self) -> Machine {
         let mut machine = self.machine.clone();
         let n = self.spreads.len().max(1) as f64;
@@ -136,8 +143,8 @@ impl Calibration {
         &self.notes
     }
 
-    /// Whether more programs ran in the last minute than there are processors for, this one included: two passes
-    /// may agree on what both were slowed down by.
+    /// Whether more programs ran in the last minute than there are processors for, this one
+    /// included: two passes may agree on what both were slowed down by.
     pub fn is_shared(&self) -> bool {
         let minute = self
             .load
@@ -229,7 +236,8 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
     let fact = |key: &str| facts.get(key).map_or("unknown", String::as_str);
     let title = trammel_ground::machine::processor();
     let source = format!(
-        "measured {} by trammel {} calibrate; {}; {} {}; {pages} (transparent huge pages: {}); load average {load}",
+        "measured {} by trammel {} calibrate; {}; {} {}; {pages} (transparent huge pages: {}); \
+         load average {load}",
         now(),
         env!("CARGO_PKG_VERSION"),
         fact("processor"),
@@ -261,7 +269,8 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
         )
     });
     calibration.note(format!(
-        "Others had the processor during {:.1} % of samples{by_host}. By the two passes, costs of usual functions differ by {:.1} % at most.",
+        "Others had the processor during {:.1} % of samples{by_host}. By the two passes, costs of \
+         usual functions differ by {:.1} % at most.",
         together.disturbed() * 100.0,
         judge::difference(&calibration.functions) * 100.0
     ));
@@ -349,7 +358,8 @@ fn notes(whole: &Derived, passes: &[Pass; 2], bytes: usize, is_huge: bool) -> Ve
         "This machine, written by `trammel calibrate`, which replaces the file as a whole."
             .to_owned(),
         format!(
-            "Least of short samples in two passes of {} and {} rounds; memory in a buffer of {} MiB, order from seed {SEED}.",
+            "Least of short samples in two passes of {} and {} rounds; memory in a buffer of {} \
+             MiB, order from seed {SEED}.",
             passes[0].rounds,
             passes[1].rounds,
             bytes >> 20
@@ -359,7 +369,8 @@ fn notes(whole: &Derived, passes: &[Pass; 2], bytes: usize, is_huge: bool) -> Ve
             whole.share_residual * 100.0
         ),
         format!(
-            "An empty loop takes {:.1} cycles a turn; where a formula has a part that does not depend on parameters, the loop is in it.",
+            "An empty loop takes {:.1} cycles a turn; where a formula has a part that does not \
+             depend on parameters, the loop is in it.",
             whole.loop_cycles
         ),
     ];

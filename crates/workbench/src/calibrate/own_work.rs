@@ -135,8 +135,8 @@ fn idle(calibration: &mut Calibration, reference: &Reference) -> Result<(), Erro
     Ok(())
 }
 
-/// What pacing and stamping cost: `pace`. The same graph is run as fast as it can on rings that do either and on rings that do
-/// not, with many packets in a batch and with one.
+/// What pacing and stamping cost: `pace`. The same graph is run as fast as it can on rings that do
+/// either and on rings that do not, with many packets in a batch and with one.
 fn pace(calibration: &mut Calibration, reference: &Reference) -> Result<(), Error> {
     let through = bench("FromDevice(in) -> ToDevice(out);")?;
     let cycles_a_second = reference.clock.cycles_a_tick * reference.clock.ticks_per_s;

@@ -1,6 +1,7 @@
 //! Chains of configurations and lists of operations, estimated as one.
 //!
-//! The frames that come to a function are those that left the one before it in its short run, and as many of them.
+//! The frames that come to a function are those that left the one before it in its short run, and
+//! as many of them.
 
 pub mod view;
 
@@ -182,7 +183,8 @@ fn pipelined(
             let name = format!("stage {} ({})", at + 1, link.function.name);
             (name, machine.clock_hz / stage.cycles.centre)
         });
-    // Packets come in and go out once however the chain is run; memory has what all stages ask of it.
+    // Packets come in and go out once however the chain is run; memory has what all stages ask of
+    // it.
     let shared = whole
         .limits
         .iter()
@@ -253,7 +255,8 @@ fn follow(bench: &mut Bench, frames: Option<&[Vec<u8>]>) -> Result<(), Error> {
 
 fn nothing_left(name: &str, next: &str) -> Error {
     Error::Other(format!(
-        "{name}: none of its packets leaves by a ToDevice, so {next} receives none; give frames that it forwards with --sample"
+        "{name}: none of its packets leaves by a ToDevice, so {next} receives none; give frames \
+         that it forwards with --sample"
     ))
 }
 

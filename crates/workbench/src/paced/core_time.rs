@@ -1,13 +1,14 @@
 //! The core's own time: the time-stamp counter, which stands still while the core is taken away.
 //!
-//! A machine that others use takes the core away for milliseconds, in which a ring in memory overflows and every latency
-//! is the scheduler's. Between two calls of any ring lies the router's work on a batch at most; what is many times
-//! longer is none of it. Such a *gap* is cut out of the time, by which frames are due and leave, and counted: after it
-//! the caches are others'.
+//! A machine that others use takes the core away for milliseconds, in which a ring in memory
+//! overflows and every latency is the scheduler's. Between two calls of any ring lies the router's
+//! work on a batch at most; what is many times longer is none of it. Such a *gap* is cut out of the
+//! time, by which frames are due and leave, and counted: after it the caches are others'.
 //!
-//! Once it is known what a frame takes, *interruptions* are told from the router's work as well, though they are
-//! no longer than a batch: a timer's tick takes some ten microseconds, and at high loads the frames that wait
-//! for its end would be the slowest in a hundred. What goes beyond the work on the frames that the router holds is cut out.
+//! Once it is known what a frame takes, *interruptions* are told from the router's work as well,
+//! though they are no longer than a batch: a timer's tick takes some ten microseconds, and at high
+//! loads the frames that wait for its end would be the slowest in a hundred. What goes beyond the
+//! work on the frames that the router holds is cut out.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -38,13 +39,15 @@ const MORE_QUARTERS: u64 = 5;
 pub(crate) struct Limits {
     /// The longest time between two calls that may be.
     pub(crate) longest: u64,
-    /// The time that a frame takes, 0 where that is not known, and what may be added to that of all that are held.
+    /// The time that a frame takes, 0 where that is not known, and what may be added to that of all
+    /// that are held.
     pub(crate) frame: u64,
     /// See `frame`.
     pub(crate) slack: u64,
 }
 
-/// The time of the core that runs a bed, in ticks of the counter. One thread asks; it is atomic so that rings can hold it.
+/// The time of the core that runs a bed, in ticks of the counter. One thread asks; it is atomic so
+/// that rings can hold it.
 #[derive(Clone, Debug, Default)]
 pub struct CoreTime(Arc<State>);
 
@@ -76,7 +79,8 @@ impl CoreTime {
         done
     }
 
-    /// Until the next call the router works on so many frames, or on as many as were handed over by then.
+    /// Until the next call the router works on so many frames, or on as many as were handed over by
+    /// then.
     #[inline]
     pub fn hold(&self, frames: usize) {
         self.0.held.store(frames as u64, Relaxed);

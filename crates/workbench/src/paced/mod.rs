@@ -1,13 +1,15 @@
-//! A configuration on this machine under a load: throughput, losses and latencies on rings in memory.
+//! A configuration on this machine under a load: throughput, losses and latencies on rings in
+//! memory.
 //!
-//! Frames are due at instants that are fixed beforehand, by the same plan as in simulated time. The router asks its
-//! rings as it would ask devices, and finds what has fallen due by then; so the core that is measured makes its own load,
-//! and no other core, device or interrupt has a part in it. Latency is from the instant at which a frame was due to that
-//! at which a ring took it.
+//! Frames are due at instants that are fixed beforehand, by the same plan as in simulated time. The
+//! router asks its rings as it would ask devices, and finds what has fallen due by then; so the
+//! core that is measured makes its own load, and no other core, device or interrupt has a part in
+//! it. Latency is from the instant at which a frame was due to that at which a ring took it.
 //!
-//! A *window* is one such load. Time is the core's own: gaps in which others had the core are cut out and told, and the
-//! machine's interruptions are cut out (`core_time`). What others do to its caches and its pace is not; whoever asks takes several windows and keeps those in which the machine was at its own
-//! pace.
+//! A *window* is one such load. Time is the core's own: gaps in which others had the core are cut
+//! out and told, and the machine's interruptions are cut out (`core_time`). What others do to its
+//! caches and its pace is not; whoever asks takes several windows and keeps those in which the
+//! machine was at its own pace.
 
 pub mod core_time;
 pub mod ring;
@@ -36,15 +38,16 @@ use trammel_router::simulate::port::{Coming, Passage};
 const ROUNDS: u64 = 16;
 /// Rounds in which what is inside comes out when no more comes in.
 const LAST_ROUNDS: u64 = 64;
-/// How long residual frames are waited for where that is asked for, and how long while none moves and no timer is set.
+/// How long residual frames are waited for where that is asked for, and how long while none moves
+/// and no timer is set.
 //= rfc2544 §23
 //# d) Wait for two seconds for any residual frames to be received.
 const RESIDUE: Duration = Duration::from_secs(2);
 const STUCK: Duration = Duration::from_millis(20);
 /// The longest that a window takes beyond its load.
 const LONGEST: Duration = Duration::from_secs(10);
-/// A gap between two calls of rings is the work of others on the machine, interrupts included, if it is as long as so many
-/// batches at least, and as this.
+/// A gap between two calls of rings is the work of others on the machine, interrupts included, if
+/// it is as long as so many batches at least, and as this.
 const BATCHES: f64 = 8.0;
 /// The least of such gaps.
 pub(crate) const LEAST_GAP: Span = Span::from_us(5);
@@ -62,9 +65,11 @@ pub struct Window {
     pub lost: u64,
     /// When the last frame that a ring had no room for was due, from the window's start.
     pub last_lost: Option<Time>,
-    /// When each frame was due that is not a broadcast, from the window's start, by the way that it came in.
+    /// When each frame was due that is not a broadcast, from the window's start, by the way that it
+    /// came in.
     pub comings: Vec<Coming>,
-    /// When each frame that came out was due and was out, from the window's start, and its way in; broadcasts have another.
+    /// When each frame that came out was due and was out, from the window's start, and its way in;
+    /// broadcasts have another.
     pub passages: Vec<Passage>,
     /// Frames that the router took a second, from the first to the last.
     pub taken_per_s: f64,
@@ -179,7 +184,8 @@ impl Bed {
         })
     }
 
-    /// From now on a window ends when what is inside has come out, or never will; the next begins at rest.
+    /// From now on a window ends when what is inside has come out, or never will; the next begins
+    /// at rest.
     pub fn wait_for_residue(&mut self) {
         self.waits = true;
     }
@@ -189,9 +195,9 @@ impl Bed {
         self.interrupted = interrupted;
     }
 
-    /// Whether elements of a bed that waits for residue set timers, as far as was seen. They go by the clock on the wall,
-    /// from which nothing can be cut out: so nothing is from then on, and a window in which it becomes known tells
-    /// delays that are too short.
+    /// Whether elements of a bed that waits for residue set timers, as far as was seen. They go by
+    /// the clock on the wall, from which nothing can be cut out: so nothing is from then on, and a
+    /// window in which it becomes known tells delays that are too short.
     pub fn is_timed(&self) -> bool {
         self.is_timed
     }
@@ -232,7 +238,8 @@ impl Bed {
         (0..self.ways_in.len()).map(plan).collect()
     }
 
-    /// Core cycles of a turn in which the router finds nothing in a ring, while nothing has come for `span`.
+    /// Core cycles of a turn in which the router finds nothing in a ring, while nothing has come
+    /// for `span`.
     pub fn idle(&mut self, span: Span) -> Result<f64, Failure> {
         let start = self.time.begin(self.limits());
         for way in &self.ways_out {
@@ -408,7 +415,7 @@ mod tests {
     }
 
     fn load(pps: f64, frames: f64) -> Load {
-        Load::new(pps, Span::from_secs_f64(frames / pps)).expect("above 0")
+        Load::new(pps, Span::from_secs_f64(frames / pps)).expect("the load is above 0")
     }
 
     #[test]

@@ -1,15 +1,18 @@
-//! A configuration under a load between pairs of virtual Ethernet devices, in namespaces of its own.
+//! A configuration under a load between pairs of virtual Ethernet devices, in namespaces of its
+//! own.
 //!
 //! ```text
 //! tester ── o0 ═ m0 ── FromDevice … ToDevice ── m1 ═ o1 ── tester
 //! ```
-//! The router runs on sockets of AF_XDP that it polls. Frames are due, and time is the core's own, as on rings in memory
-//! ([`crate::paced`]); in place of such a ring stand the router's socket, the kernel's pair of devices and a tester
-//! at its other end (`kernel_ring`), whose work is in no time. So what the kernel does to bring a frame to the router is left
-//! out, and what the router has it do is not. A frame carries the instant at which it was due in its last bytes.
+//! The router runs on sockets of AF_XDP that it polls. Frames are due, and time is the core's own,
+//! as on rings in memory ([`crate::paced`]); in place of such a ring stand the router's socket, the
+//! kernel's pair of devices and a tester at its other end (`kernel_ring`), whose work is in no
+//! time. So what the kernel does to bring a frame to the router is left out, and what the router
+//! has it do is not. A frame carries the instant at which it was due in its last bytes.
 //!
-//! A packet socket would hand frames over in blocks, when one is full or a timer of a millisecond ends it (`TPACKET_V3`):
-//! latencies would be that timer's. AF_XDP hands over each frame as it comes.
+//! A packet socket would hand frames over in blocks, when one is full or a timer of a millisecond
+//! ends it (`TPACKET_V3`): latencies would be that timer's. AF_XDP hands over each frame as it
+//! comes.
 
 mod kernel_ring;
 mod wire;
@@ -37,7 +40,8 @@ use wire::{Shared, Wire};
 /// Frames by which rings in memory are timed, and rounds of the driver at a time.
 const RING_FRAMES: u64 = 1 << 14;
 const ROUNDS: u64 = 16;
-/// Room for the longest frame and all headers that a function may put before it, within a slot of the pool.
+/// Room for the longest frame and all headers that a function may put before it, within a slot of
+/// the pool.
 const MTU_BYTES: u32 = 1900;
 /// Values by which it is told how a cost varies.
 const SPREAD: usize = 256;
@@ -128,7 +132,8 @@ impl From<Error> for NoBed {
     }
 }
 
-/// `bench` between pairs of devices, one for each way in and out, and what calls of the router's devices take, if `is_timed`.
+/// `bench` between pairs of devices, one for each way in and out, and what calls of the router's
+/// devices take, if `is_timed`.
 pub fn bed(
     bench: &Bench,
     traffic: &Traffic,
@@ -198,14 +203,17 @@ mod tests {
                 return;
             }
             Err(NoBed::Refused(refused)) => {
-                // Namespaces of its own a user may have; AF_XDP needs more. As root nothing is skipped.
-                let user = std::fs::metadata("/proc/self").expect("Linux has it").uid();
+                // Namespaces of its own a user may have; AF_XDP needs more. As root nothing is
+                // skipped.
+                let user = std::fs::metadata("/proc/self")
+                    .expect("the file exists")
+                    .uid();
                 assert_ne!(user, 0, "{refused:?}");
                 println!("skipped: {refused:?}");
                 return;
             }
         };
-        let load = Load::new(2000.0, Span::from_ms(50)).expect("above 0");
+        let load = Load::new(2000.0, Span::from_ms(50)).expect("the load is above 0");
         for _ in 0..2 {
             let window = bed.offer(&[load]).expect("it runs");
             assert_eq!((window.offered, window.lost), (100, 0));
