@@ -4,13 +4,14 @@
 //! A family is a folder whose `mod.rs` has a trait, an `Entry` with a field `about`, and two lines:
 //!
 //! ```text
-//! include!(concat!(env!("OUT_DIR"), "/dist.rs"));   // the modules and `ALL`, written by build.rs
+//! include!(concat!(env!("OUT_DIR"), "/dist.rs"));   // modules, `ALL`, `DOCS`, by build.rs
 //! trammel_core::family!("distribution");            // `FAMILY`, `register`, `all`, `find` and their test
 //! ```
 //!
 //! The order is that of the file names, then of registration, so that lists are the same in every
 //! run. A name means one entry for ever: one that is taken is refused, not hidden.
 
+use crate::doc::Doc;
 use crate::entry::{About, Param, Value};
 use crate::units::nearest;
 use std::sync::RwLock;
@@ -26,6 +27,8 @@ pub trait Described: Sync {
 pub struct Family<E: 'static> {
     noun: &'static str,
     built_in: &'static [&'static E],
+    /// What the files of the built-in entries say, in the same order.
+    docs: &'static [&'static str],
     registered: RwLock<Vec<&'static E>>,
 }
 
@@ -81,11 +84,17 @@ pub enum Refused {
 }
 
 impl<E: Described> Family<E> {
-    /// A family of `built_in` entries; `noun` is one of them, to a person: `queue discipline`.
-    pub const fn new(noun: &'static str, built_in: &'static [&'static E]) -> Family<E> {
+    /// A family of `built_in` entries with what their files say, in the same order; `noun` is one
+    /// of them, to a person: `queue discipline`.
+    pub const fn new(
+        noun: &'static str,
+        built_in: &'static [&'static E],
+        docs: &'static [&'static str],
+    ) -> Family<E> {
         Family {
             noun,
             built_in,
+            docs,
             registered: RwLock::new(Vec::new()),
         }
     }
@@ -139,12 +148,23 @@ impl<E: Described> Family<E> {
         self.find(name).ok_or_else(|| self.unknown(name))
     }
 
+    /// What the file of `entry` says of it; empty for an entry of another crate.
+    pub fn doc(&self, entry: &E) -> Doc {
+        let mut all = self.built_in.iter();
+        let at = all.position(|other| std::ptr::eq(*other, entry));
+        Doc::new(
+            at.and_then(|at| self.docs.get(at))
+                .copied()
+                .unwrap_or_default(),
+        )
+    }
+
     /// What is wrong with the built-in entries: names given twice, texts left out, impossible
     /// defaults. The test of every family asks for nothing.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut names: Vec<&str> = Vec::new();
-        for about in self.built_in.iter().map(|entry| entry.about()) {
+        for (at, about) in self.built_in.iter().map(|entry| entry.about()).enumerate() {
             let mut fault = |text: String| faults.push(format!("`{}`: {text}", about.name));
             for name in about.names() {
                 if names.contains(&name) {
@@ -157,6 +177,15 @@ impl<E: Described> Family<E> {
             }
             if about.references.is_empty() {
                 fault("it needs a reference".to_owned());
+            }
+            let says = self.docs.get(at).copied().unwrap_or_default();
+            let sections = Doc::new(says).sections();
+            let beside = ["", "Parameters", "References"];
+            if !sections
+                .iter()
+                .any(|(heading, text)| !beside.contains(heading) && !text.is_empty())
+            {
+                fault("the head of its file needs a section such as `What it does`".to_owned());
             }
             for param in about.params.iter().filter(|param| param.help.is_empty()) {
                 fault(format!("the parameter `{}` needs a help text", param.name));
@@ -194,6 +223,9 @@ pub trait Catalogue: Sync {
     /// What every entry says of itself, in the family's order.
     fn members(&self) -> Vec<&'static About>;
 
+    /// What the file of the entry that answers to `name` says; empty where there is none.
+    fn doc(&self, name: &str) -> Doc;
+
     /// What the entry that answers to `name` says of itself, or which name may have been meant.
     fn describe(&self, name: &str) -> Result<&'static About, Unknown> {
         let mut members = self.members().into_iter();
@@ -221,6 +253,12 @@ impl<E: Described> Catalogue for Family<E> {
     fn members(&self) -> Vec<&'static About> {
         self.all().into_iter().map(Described::about).collect()
     }
+
+    fn doc(&self, name: &str) -> Doc {
+        self.find(name)
+            .map(|entry| self.doc(entry))
+            .unwrap_or_default()
+    }
 }
 
 /// Makes the `Entry` and `ALL` of a plug-in folder a [`Family`], called by its noun.
@@ -234,7 +272,8 @@ macro_rules! family {
         }
 
         #[doc = concat!("Every ", $noun, ", by its name.")]
-        pub static FAMILY: $crate::family::Family<Entry> = $crate::family::Family::new($noun, ALL);
+        pub static FAMILY: $crate::family::Family<Entry> =
+            $crate::family::Family::new($noun, ALL, DOCS);
 
         #[doc = concat!("Adds the ", $noun, " of another crate, whose names must be free.")]
         pub fn register(entry: &'static Entry) -> Result<(), $crate::family::Refused> {
@@ -309,6 +348,8 @@ mod tests {
     static ZEBRA: Entry = entry("zebra", &["stripes"], &[legs("4")]);
     static ZEBRA_TOO: Entry = entry("zebra", &[], &[legs("4")]);
     static STABLE: &[&Entry] = &[&HORSE, &SPIDER];
+    const HEAD: &str = "An animal.\n\n# What it does\nIt eats.\n";
+    const SAID: &[&str] = &[HEAD; 5];
 
     fn names(family: &Family<Entry>) -> Vec<&'static str> {
         family.members().iter().map(|about| about.name).collect()
@@ -316,7 +357,7 @@ mod tests {
 
     #[test]
     fn finds_by_name_and_alias_and_suggests() {
-        let family = Family::new("animal", STABLE);
+        let family = Family::new("animal", STABLE, SAID);
         assert_eq!(family.get("equus").map(|e| e.about.name), Ok("horse"));
         assert_eq!(family.describe("horse").unwrap().name, "horse");
         let error = |name| family.get(name).unwrap_err().to_string();
@@ -335,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_registered_entry_comes_after_the_built_in_ones_and_only_once() {
-        let family = Family::new("animal", STABLE);
+        let family = Family::new("animal", STABLE, SAID);
         assert!(family.find("stripes").is_none());
         assert_eq!(family.register(&ZEBRA), Ok(()));
         assert_eq!(family.register(&ZEBRA), Ok(()));
@@ -346,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_taken_or_an_impossible_default_is_refused() {
-        let family = Family::new("animal", STABLE);
+        let family = Family::new("animal", STABLE, SAID);
         family.register(&ZEBRA).unwrap();
         let refused = |entry| family.register(entry).unwrap_err().to_string();
         assert_eq!(
@@ -385,7 +426,7 @@ mod tests {
         };
         static BROKEN: &[&Entry] = &[&HORSE, &DONKEY, &CENTIPEDE, &BARE];
         assert_eq!(
-            Family::new("animal", BROKEN).faults(),
+            Family::new("animal", BROKEN, SAID).faults(),
             [
                 "`donkey`: the name `equus` is given twice",
                 "`centipede`: of its defaults, `legs` must be a whole number from 0 to 8, not \
@@ -395,6 +436,6 @@ mod tests {
                 "`bare`: the parameter `legs` needs a help text",
             ]
         );
-        assert!(Family::new("animal", STABLE).faults().is_empty());
+        assert!(Family::new("animal", STABLE, SAID).faults().is_empty());
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod doc;
 pub mod entry;
 pub mod events;
 pub mod family;

@@ -25,6 +25,8 @@ static ZEBRA: Entry = entry("zebra", &["stripes"]);
 static TIGER: Entry = entry("tiger", &["stripes"]);
 static ALL: &[&Entry] = &[&HORSE];
 
+static DOCS: &[&str] = &["An animal.\n\n# What it does\nIt eats.\n"; 8];
+
 trammel_core::family!("animal");
 
 #[test]

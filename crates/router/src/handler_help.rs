@@ -243,7 +243,7 @@ mod tests {
         let mut wrong = Vec::new();
         for entry in elements::all() {
             let name = entry.about.name;
-            let Some(example) = elements::doc(entry).example() else {
+            let Some(example) = elements::doc(entry).example("click") else {
                 wrong.push(format!("{name}: none"));
                 continue;
             };

@@ -3,6 +3,7 @@
 
 use trammel_bench::procedures;
 use trammel_core::family::{Catalogue, Unknown};
+use trammel_cost::eo;
 use trammel_queues::{aqm, loss};
 use trammel_stats::dist;
 use trammel_tcp::{cc, models};
@@ -25,6 +26,8 @@ pub enum Family {
     Application,
     /// Tests of a device.
     Test,
+    /// Elementary operations, of which costs are made.
+    Operation,
 }
 
 impl Family {
@@ -47,6 +50,7 @@ impl Family {
             Family::Distribution => &dist::FAMILY,
             Family::Application => &apps::FAMILY,
             Family::Test => &procedures::FAMILY,
+            Family::Operation => &eo::FAMILY,
         }
     }
 
@@ -60,6 +64,7 @@ impl Family {
             Family::Distribution => "distributions",
             Family::Application => "applications",
             Family::Test => "tests",
+            Family::Operation => "operations",
         }
     }
 

@@ -292,7 +292,8 @@ fn built(plugin: &Plugin, family: Family) -> Result<(), String> {
         | Family::Model
         | Family::Discipline
         | Family::Application
-        | Family::Test => Ok(()),
+        | Family::Test
+        | Family::Operation => Ok(()),
     }
 }
 

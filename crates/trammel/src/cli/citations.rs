@@ -1,20 +1,28 @@
 //! `trammel doc --citations`: which requirements of standards the source cites, and where.
 //!
-//! The build script has collected them: a line `//= rfc2544 §24` in the source, and the lines
-//! `//# …` below it with the words of the standard.
+//! A line `//= rfc2544 §24` in the source cites, and the lines `//# …` below it have the words of
+//! the standard. `citations.tsv` lists them all; a test compares it with the sources.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use trammel_core::units::nearest;
 
-/// Standard, section, file and quoted words of each citation, in the order of files and lines.
-const ALL: &[(&str, &str, &str, &str)] = &include!(concat!(env!("OUT_DIR"), "/citations.rs"));
+/// Standard, section, file and quoted words of each citation, a line each.
+const TABLE: &str = include_str!("citations.tsv");
+
+fn all() -> impl Iterator<Item = [&'static str; 4]> {
+    TABLE.lines().filter_map(|line| {
+        let cells: Vec<_> = line.splitn(4, '\t').collect();
+        cells.try_into().ok()
+    })
+}
 
 /// The citations of the standard `of`, or of all where it is empty, as Markdown.
 pub(super) fn page(of: &str) -> anyhow::Result<String> {
     let mut texts: BTreeMap<(String, u32), Vec<_>> = BTreeMap::new();
-    for citation in ALL {
-        texts.entry(order(citation.0)).or_default().push(citation);
+    for [name, section, file, words] in all() {
+        let of_text = texts.entry(order(name)).or_default();
+        of_text.push((name, section, file, words));
     }
     let of = of.to_lowercase().replace([' ', '-'], "");
     if !of.is_empty() && !texts.values().any(|all| all[0].0 == of) {
@@ -79,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_citation_quotes_its_standard() {
-        for (text, section, file, words) in ALL {
+        for [text, section, file, words] in all() {
             assert!(!words.is_empty(), "{file}: {text} {section} quotes nothing");
         }
     }

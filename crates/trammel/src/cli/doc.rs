@@ -3,6 +3,7 @@
 use super::list::Listed;
 use super::output::out;
 use clap::ValueEnum;
+use serde_json::json;
 use std::fmt::Write;
 use std::process::ExitCode;
 use trammel_bench::procedures;
@@ -21,8 +22,8 @@ pub(super) const WHOLE: [&str; 5] = ["scenario", "forwarding", "traffic", "place
 #[command(after_help = "Example:\n  trammel doc scenario\n  trammel doc variant reno")]
 pub(super) struct Args {
     /// `scenario`, `forwarding`, `traffic`, `placement`, `schema`, or what the name is: variant,
-    /// model, discipline, loss, distribution, application, test, preset, element, machine, device,
-    /// paper
+    /// model, discipline, loss, distribution, application, test, operation, preset, element,
+    /// machine, device, paper
     #[arg(value_name = "KIND", required_unless_present = "citations")]
     kind: Option<String>,
     /// The name, as in `trammel list KIND`; for `schema`, the subject
@@ -35,6 +36,9 @@ pub(super) struct Args {
         conflicts_with = "kind"
     )]
     citations: Option<String>,
+    /// Write what there is to say of one name to standard output as JSON
+    #[arg(long, requires = "name")]
+    json: bool,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -87,7 +91,38 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let Some(name) = args.name.as_deref() else {
         anyhow::bail!("give a name too; `trammel list {of_kind}` shows all");
     };
+    if args.json {
+        return as_json(kind, name);
+    }
     out(named(kind, name)?.trim_end())
+}
+
+/// Writes what there is to say of one name as JSON: what has parts by its parts, the rest as its
+/// page.
+fn as_json(kind: Listed, name: &str) -> anyhow::Result<ExitCode> {
+    #[cfg(target_os = "linux")]
+    if kind == Listed::Elements {
+        return super::element::show(name, true);
+    }
+    let Some(family) = kind.family() else {
+        let page = named(kind, name)?;
+        return out(&json!({ "schema": "trammel/1", "name": name, "page": page }).to_string());
+    };
+    let about = trammel_scenario::plugin::Plugin::new(name).about(family);
+    let about = about.map_err(anyhow::Error::msg)?;
+    let params = about.params.iter().map(|param| {
+        json!({ "name": param.name, "default": param.default, "unit": param.unit,
+                "kind": param.kind.describe(), "help": param.help })
+    });
+    let doc = family.catalogue().doc(about.name).sections().into_iter();
+    let sections = doc.filter(|(heading, _)| !["", "References"].contains(heading));
+    let sections = sections.map(|(heading, text)| (heading.to_owned(), json!(text)));
+    let row = json!({
+        "name": about.name, "aliases": about.aliases, "summary": about.summary,
+        "params": params.collect::<Vec<_>>(), "references": about.references,
+        "sections": sections.collect::<serde_json::Map<_, _>>(),
+    });
+    out(&json!({ "schema": "trammel/1", family.catalogue().noun(): row }).to_string())
 }
 
 /// What there is to say of one name that `trammel list` shows, as Markdown.
@@ -188,6 +223,9 @@ fn paper(key: &str) -> anyhow::Result<String> {
     Ok(page)
 }
 
+/// Sections of a plug-in's file that its page has in places of their own.
+const SHOWN: &[&str] = &["", "What it does", "Parameters", "References"];
+
 fn page(family: Family, about: &About) -> String {
     let mut page = format!(
         "# {}\n\n{}: {}\n",
@@ -195,6 +233,10 @@ fn page(family: Family, about: &About) -> String {
         family.catalogue().noun(),
         about.summary
     );
+    let doc = family.catalogue().doc(about.name);
+    if let Some(text) = doc.section("What it does") {
+        write!(page, "\n{text}\n").expect("a string takes any text");
+    }
     if !about.aliases.is_empty() {
         page += "\nAlso called `";
         page += &about.aliases.join("`, `");
@@ -233,6 +275,9 @@ fn page(family: Family, about: &About) -> String {
             .expect("a string takes any text");
         }
     }
+    if let Some(text) = doc.section("Parameters") {
+        write!(page, "\n{text}\n").expect("a string takes any text");
+    }
     let test = procedures::find(about.name).filter(|_| family == Family::Test);
     if let Some(test) = test.filter(|test| !test.quick.is_empty()) {
         page += "\nIn a quick run";
@@ -241,6 +286,10 @@ fn page(family: Family, about: &About) -> String {
             write!(page, "{comma} `{name}` is {value}").expect("a string takes any text");
         }
         page += ": no RFC knows these, and the report says so.\n";
+    }
+    let more = doc.sections().into_iter();
+    for (heading, text) in more.filter(|(heading, _)| !SHOWN.contains(heading)) {
+        write!(page, "\n## {heading}\n\n{text}\n").expect("a string takes any text");
     }
     if !about.references.is_empty() {
         page += "\n## References\n\n";

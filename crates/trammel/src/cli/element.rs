@@ -82,7 +82,7 @@ pub(super) fn show(name: &str, is_json: bool) -> anyhow::Result<ExitCode> {
         "name": entry.about.name, "aliases": entry.about.aliases, "summary": entry.about.summary,
         "ports": entry.ports, "processing": entry.processing, "flow": entry.flow, "ops": entry.ops,
         "params": params.collect::<Vec<_>>(), "handlers": handlers.collect::<Vec<_>>(),
-        "sections": sections, "example": doc.example(),
+        "sections": sections, "example": doc.example("click"),
     });
     out(&json!({ "schema": "trammel/1", "element": row }).to_string())
 }
@@ -115,7 +115,7 @@ pub(super) fn page(entry: &'static Entry) -> String {
     if let Some(text) = doc.section("What it does") {
         page += &format!("\n{text}\n");
     }
-    if let Some(example) = doc.example() {
+    if let Some(example) = doc.example("click") {
         page += &format!("\n## Example\n\n```click\n{example}\n```\n");
     }
     let more = doc.sections().into_iter();

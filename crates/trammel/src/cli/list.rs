@@ -34,6 +34,9 @@ pub(super) enum Listed {
     /// Tests of a device
     #[value(alias = "test")]
     Tests,
+    /// Elementary operations, of which costs are made
+    #[value(alias = "operation")]
+    Operations,
     /// Named paths
     #[value(alias = "preset")]
     Presets,
@@ -75,6 +78,7 @@ impl Listed {
             Listed::Distributions => Some(Family::Distribution),
             Listed::Applications => Some(Family::Application),
             Listed::Tests => Some(Family::Test),
+            Listed::Operations => Some(Family::Operation),
             Listed::Presets | Listed::Machines | Listed::Papers => None,
             #[cfg(target_os = "linux")]
             Listed::Elements | Listed::Devices => None,
