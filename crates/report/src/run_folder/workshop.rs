@@ -184,7 +184,7 @@ fn take(folder: &Path, target: &Path) -> Result<File, RunFolderError> {
     // Each turn that does not end means that another process has just removed it.
     const TURNS: usize = 1000;
     let lock = folder.join(LOCK);
-    // Whether the folder was never seen with a lock. One look is not enough: while its entries are
+    // Whether every look found entries and no lock. One look is not enough: while the entries are
     // listed, another process may remove the lock and a third may make the next one.
     let mut lacks_lock = true;
     for _ in 0..TURNS {
@@ -192,7 +192,10 @@ fn take(folder: &Path, target: &Path) -> Result<File, RunFolderError> {
             Ok(()) => {}
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {
                 match fs::symlink_metadata(folder) {
-                    Err(why) if why.kind() == io::ErrorKind::NotFound => continue,
+                    Err(why) if why.kind() == io::ErrorKind::NotFound => {
+                        lacks_lock = false;
+                        continue;
+                    }
                     Err(why) => return Err(at(folder)(why)),
                     // In a folder to which others may write, somebody could have made it, or a link
                     // to ours.

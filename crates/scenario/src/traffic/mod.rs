@@ -18,7 +18,7 @@ use super::sweep::{self, Swept};
 use super::tree::Node;
 use super::{ReadError, Subject, hash, source};
 use std::path::{Path as FilePath, PathBuf};
-use trammel_core::time::Span;
+use trammel_core::time::{Span, Time};
 use trammel_traffic::stream::Stream;
 
 /// The word of `subject`.
@@ -49,7 +49,7 @@ pub struct Traffic {
     pub question: Option<String>,
     /// Which engines, where the file says so.
     pub engines: Option<Vec<Engine>>,
-    /// When the last stream ends, at the latest.
+    /// Length of a run, by whose end the last stream ends.
     pub duration: Span,
     /// The seed.
     pub seed: u64,
@@ -62,6 +62,11 @@ pub struct Traffic {
 }
 
 impl Traffic {
+    /// When a run ends.
+    pub fn end(&self) -> Time {
+        Time::ZERO + self.duration
+    }
+
     /// The name by which its run is known: a hash of all that decides its numbers.
     pub fn key(&self) -> String {
         let Traffic {

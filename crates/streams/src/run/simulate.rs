@@ -131,7 +131,7 @@ pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Si
     }
     let (lost, carried) = drive(
         &mut there,
-        (Time::ZERO + traffic.duration, stop),
+        (traffic.end(), stop),
         forward.index,
         &mut |at, arrivals| {
             if is_round(places[at]) {
@@ -168,7 +168,7 @@ pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Si
         sent,
         link: there.link(forward.index).counters(),
         carried_bits: carried as f64 * 8.0,
-        capacity_bits: forward.capacity_bits(Time::ZERO, Time::ZERO + traffic.duration)
+        capacity_bits: forward.capacity_bits(Time::ZERO, traffic.end())
             + forward.burst_bytes.unwrap_or_default() as f64 * 8.0,
         notes,
     })
@@ -275,7 +275,7 @@ fn come_back(
     }
     drive(
         &mut back,
-        (Time::ZERO + traffic.duration, stop),
+        (traffic.end(), stop),
         backward.index,
         &mut |at, arrivals| {
             let (place, was) = &outward[at];

@@ -52,9 +52,8 @@ impl Places {
         }
     }
 
-    #[cfg(test)]
     /// Threads with stacks of so many bytes.
-    #[must_use]
+    #[cfg(test)]
     fn with_stacks(self, bytes: usize) -> Places {
         let stack_bytes = Some(bytes);
         Places {

@@ -122,7 +122,7 @@ fn as_json(kind: Listed, name: &str) -> anyhow::Result<ExitCode> {
         "params": params.collect::<Vec<_>>(), "references": about.references,
         "sections": sections.collect::<serde_json::Map<_, _>>(),
     });
-    out(&json!({ "schema": "trammel/1", family.catalogue().noun(): row }).to_string())
+    out(&json!({ "schema": "trammel/1", kind.singular(): row }).to_string())
 }
 
 /// What there is to say of one name that `trammel list` shows, as Markdown.

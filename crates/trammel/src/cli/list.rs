@@ -60,12 +60,14 @@ impl Listed {
     /// What one of each kind is called: `variant`, `model`, …
     pub(super) fn singulars() -> impl Iterator<Item = String> {
         let values = Listed::value_variants().iter();
-        values.filter_map(|kind| {
-            let value = kind.to_possible_value()?;
-            let mut names = value.get_name_and_aliases().map(str::to_owned);
-            let plural = names.next()?;
-            Some(names.next().unwrap_or(plural))
-        })
+        values.map(|kind| kind.singular())
+    }
+
+    /// What one of this kind is called.
+    pub(super) fn singular(self) -> String {
+        let value = self.to_possible_value().expect("no kind is hidden");
+        let last = value.get_name_and_aliases().last();
+        last.unwrap_or_default().to_owned()
     }
 
     /// The family of plug-ins, where it is one.
@@ -109,10 +111,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if args.kind == Listed::Elements {
             return super::element::show(name, args.json);
         }
-        let kind = args.kind.to_possible_value().expect("no kind is hidden");
         anyhow::bail!(
             "`trammel list` shows all of a kind; give `trammel doc {} {name}`",
-            kind.get_name_and_aliases().last().unwrap_or_default()
+            args.kind.singular()
         );
     }
     let rows = rows(args.kind);
