@@ -97,7 +97,7 @@ fn line(packet: &Followed, ctx: &Ctx) -> String {
             Step::Pulled(port) => write!(text, " <- {name} [{port}]"),
             Step::Ended(reason) => write!(text, ": {}", reason.text()),
         }
-        .expect("a string grows");
+        .expect("a string takes any text");
     }
     if !matches!(packet.steps.last(), Some((_, Step::Ended(_)))) {
         text += ": still there";

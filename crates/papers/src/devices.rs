@@ -132,7 +132,9 @@ fn beside(tables: &[&Table], (test, column, title): &(&str, &str, &str)) -> Opti
             let found = all.find(|(known, at, _)| *known == of && at == frame);
             Cell::from(found.and_then(|(.., value)| rounded(*value)))
         }));
-        table.push(row).expect("a cell for each frame size");
+        table
+            .push(row)
+            .expect("every row has a cell for each frame size");
     }
     (!table.is_empty()).then(|| TableView {
         title: (*title).to_owned(),

@@ -343,7 +343,7 @@ fn keyed(key: &str, table: &Table) -> Table {
         let cells = std::iter::once(Cell::from(key)).chain(row.cells().iter().cloned());
         keyed
             .push(cells.collect())
-            .expect("one more column, one more cell");
+            .expect("the row has one cell more, as the table has one column more");
     }
     keyed
 }

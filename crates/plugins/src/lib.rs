@@ -52,7 +52,7 @@ fn table_of_entries(folder: &Path) -> String {
 
 /// The lines `//!` at the head of a file.
 fn head(file: &Path) -> String {
-    let text = fs::read_to_string(file).expect("the file exists");
+    let text = fs::read_to_string(file).expect("a listed file can be read");
     let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
     lines.fold(String::new(), |head, line| {
         head + line.strip_prefix(' ').unwrap_or(line) + "\n"
@@ -114,7 +114,7 @@ fn add(path: &Path, parent: &str, code: &mut String, entries: &mut String, docs:
 
 /// What a folder has, by name.
 fn listed(folder: &Path) -> Vec<PathBuf> {
-    let all = fs::read_dir(folder).expect("the folder exists");
+    let all = fs::read_dir(folder).expect("the folder of plug-ins exists");
     let mut paths: Vec<_> = all.flatten().map(|entry| entry.path()).collect();
     paths.sort_by_key(|path| stem(path));
     paths

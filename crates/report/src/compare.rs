@@ -254,7 +254,7 @@ pub fn table(runs: &[Run]) -> Table {
             .map(|value| Cell::from(value.map(|value| value.value)));
         table
             .push(cells.chain(values).collect())
-            .expect("one column a key and a side");
+            .expect("the table has a column for each key and each side");
     }
     table
 }

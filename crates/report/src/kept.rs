@@ -70,7 +70,7 @@ impl Kept {
             ..
         } = self;
         let all = serde_json::to_string(&(build, key, tables, traces));
-        trammel_ground::sha256::of(all.expect("plain data serialises"))
+        trammel_ground::sha256::of(all.expect("plain data has a JSON form"))
     }
 }
 
@@ -171,7 +171,7 @@ fn write(key: &str, run: &impl Keep) -> String {
         traces: run.samples(),
     };
     kept.checksum = kept.sum();
-    let mut text = serde_json::to_string(&kept).expect("plain data serialises");
+    let mut text = serde_json::to_string(&kept).expect("plain data has a JSON form");
     text.push('\n');
     text
 }

@@ -275,7 +275,9 @@ fn paint_series(canvas: &mut Canvas<'_>, frame: &Frame<'_>, drawn: &Drawn, posit
             pieces.push(Vec::new());
             continue;
         }
-        let piece = pieces.last_mut().expect("begun with one");
+        let piece = pieces
+            .last_mut()
+            .expect("`pieces` starts with one piece and never shrinks");
         let (x, y) = (frame.at_x(*x), frame.at_y(*y));
         if let (Mark::Step, Some((_, level))) = (mark, piece.last().copied()) {
             piece.push((x, level));

@@ -89,7 +89,7 @@ fn count(ctx: &mut Ctx, handler: &str) -> u64 {
 fn measure(class: &str, prefixes: &[String], rate: f64, seconds: f64) {
     let mut table = "0.0.0.0/0 0".to_owned();
     for (at, prefix) in prefixes.iter().enumerate() {
-        write!(table, ", {prefix} {}", at % 4).expect("a string grows");
+        write!(table, ", {prefix} {}", at % 4).expect("a string takes any text");
     }
     let text = format!(
         "InfiniteSource(BURST 32, LIMIT -1) -> SetRandIPAddress(0.0.0.0/0) -> made :: Counter

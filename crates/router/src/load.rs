@@ -155,13 +155,19 @@ pub(crate) mod testing {
 
         /// Reads a handler.
         pub(crate) fn read(&mut self, handler: &str) -> String {
-            let of = self.ctx.find_handler(handler, None).expect("it exists");
+            let of = self
+                .ctx
+                .find_handler(handler, None)
+                .expect("the test names a handler that exists");
             self.ctx.read_handler(&of, "").expect("it can be read")
         }
 
         /// Writes a handler.
         pub(crate) fn write(&mut self, handler: &str, value: &str) -> Result<(), String> {
-            let of = self.ctx.find_handler(handler, None).expect("it exists");
+            let of = self
+                .ctx
+                .find_handler(handler, None)
+                .expect("the test names a handler that exists");
             self.ctx.write_handler(&of, value)
         }
     }

@@ -21,7 +21,10 @@ impl Probe {
             .map(|port| format!("x[{port}] -> Idle; "))
             .collect();
         let run = loaded(&format!("x :: {declaration}; Idle -> x; {ends}"));
-        let element = run.ctx.find("x", None).expect("it was declared");
+        let element = run
+            .ctx
+            .find("x", None)
+            .expect("the probe's element was declared");
         Probe { run, element }
     }
 
@@ -46,7 +49,9 @@ impl Probe {
         mut look: impl FnMut(usize, &Packet),
     ) {
         let pool = self.run.ctx.pool();
-        let handle = pool.alloc_with(data).expect("room");
+        let handle = pool
+            .alloc_with(data)
+            .expect("the pool has room for the probe");
         prepare(&mut pool[&handle]);
         for (port, handle) in self.run.ctx.pass(self.element, vec![handle]) {
             let pool = self.run.ctx.pool();
@@ -94,7 +99,8 @@ pub(crate) fn udp(ttl: u8, payload: &[u8]) -> Vec<u8> {
     packet.extend([0, 0]);
     packet.extend(payload);
     trammel_packet::headers::ipv4::set_checksum(&mut packet);
-    let sum = crate::headers::ip_packet::transport_sum(&packet).expect("a header and 8 bytes");
+    let sum = crate::headers::ip_packet::transport_sum(&packet)
+        .expect("the packet holds a header and 8 bytes");
     let sum = trammel_packet::headers::checksum::for_udp(sum);
     packet[26..28].copy_from_slice(&sum.to_be_bytes());
     packet

@@ -37,9 +37,9 @@ fn chain(n: usize) -> String {
 fn backwards(n: usize) -> String {
     let mut text = "n0 :: Null -> Discard;".to_owned();
     for at in 1..n {
-        writeln!(text, "n{at} :: Null -> n{};", at - 1).expect("a string grows");
+        writeln!(text, "n{at} :: Null -> n{};", at - 1).expect("a string takes any text");
     }
-    writeln!(text, "InfiniteSource(LIMIT 1) -> n{};", n - 1).expect("a string grows");
+    writeln!(text, "InfiniteSource(LIMIT 1) -> n{};", n - 1).expect("a string takes any text");
     text
 }
 
@@ -51,7 +51,7 @@ fn wide(n: usize) -> String {
             text,
             "Idle -> q{at} :: Queue(5) -> u{at} :: Unqueue -> Discard;"
         )
-        .expect("a string grows");
+        .expect("a string takes any text");
     }
     text
 }
@@ -60,10 +60,10 @@ fn wide(n: usize) -> String {
 fn fans(n: usize) -> String {
     let mut text = "t :: Tee; Idle -> t; s :: RoundRobinSched -> Discard;".to_owned();
     for at in 0..n {
-        writeln!(text, "t [{at}] -> Discard;").expect("a string grows");
+        writeln!(text, "t [{at}] -> Discard;").expect("a string takes any text");
     }
     for at in 0..n / 8 {
-        writeln!(text, "Idle -> Queue(5) -> [{at}] s;").expect("a string grows");
+        writeln!(text, "Idle -> Queue(5) -> [{at}] s;").expect("a string takes any text");
     }
     text
 }
@@ -79,7 +79,7 @@ fn compounds(n: usize) -> String {
              -> Discard;",
             at % 50 + 1
         )
-        .expect("a string grows");
+        .expect("a string takes any text");
     }
     text
 }

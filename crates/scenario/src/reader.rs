@@ -427,7 +427,7 @@ impl<'a> Reader<'a> {
             .key(name)
             .kind
             .section()
-            .expect("listed as tables");
+            .expect("the callers ask for sections of tables only");
         let Some(entry) = self.entry(name) else {
             return Vec::new();
         };

@@ -47,7 +47,7 @@ pub(super) fn is_sweepable(root: &'static Section, key: &str) -> Result<(), Stri
         };
         section = inner;
         if let Kind::Tables(_) = found.kind {
-            let index = parts.next().expect("peeked");
+            let index = parts.next().expect("`peek` found a further part");
             let is_known = section.keys.iter().any(|key| key.name == index);
             if parts.peek().is_none() && is_known {
                 return Err(format!(
@@ -85,7 +85,11 @@ fn set_in(node: &mut Node, parts: &[&str], value: &Node) -> Result<(), String> {
                 table.set(part, empty(&value.span));
             }
             let entry = table.0.iter_mut().find(|entry| entry.key == *part);
-            set_in(&mut entry.expect("just set").node, rest, value)
+            set_in(
+                &mut entry.expect("`set` put the entry there").node,
+                rest,
+                value,
+            )
         }
         Value::List(items) => {
             let count = items.len();

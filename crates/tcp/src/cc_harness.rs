@@ -64,7 +64,7 @@ pub(crate) struct Sender {
 impl Sender {
     /// A sender that has just seen its handshake over a path of `rtt_us`.
     pub(crate) fn new(name: &str, given: &[(&str, &str)], rtt_us: u64) -> Sender {
-        let entry = find(name).expect("a known variant");
+        let entry = find(name).expect("the caller names a known variant");
         let given: Vec<_> = given
             .iter()
             .map(|(key, value)| ((*key).to_owned(), Value::Text((*value).to_owned())))

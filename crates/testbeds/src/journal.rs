@@ -69,7 +69,7 @@ struct Sealed {
 
 /// The checksum of a line behind one whose checksum is `before`.
 fn seal(before: &str, line: &Line) -> String {
-    let text = serde_json::to_string(line).expect("plain data serialises");
+    let text = serde_json::to_string(line).expect("plain data has a JSON form");
     trammel_ground::sha256::of(format!("{before} {text}"))
 }
 

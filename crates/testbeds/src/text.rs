@@ -116,7 +116,9 @@ fn turned(table: &Table) -> Table {
             text if text.is_empty() => Cell::Empty,
             text => Cell::Text(text),
         }));
-        turned.push(cells).expect("a cell for each row");
+        turned
+            .push(cells)
+            .expect("every row has a cell in each column");
     }
     turned
 }

@@ -117,7 +117,7 @@ fn hits(problem: &Problem, kind: usize, seats: &[Seat]) -> Vec<Vec<f64>> {
         let mut found = hit_ratios(&users, node.llc_bytes).into_iter();
         for at in here() {
             for ratio in &mut ratios[at] {
-                *ratio = found.next().expect("a ratio for every table");
+                *ratio = found.next().expect("every table has a ratio");
             }
         }
     }

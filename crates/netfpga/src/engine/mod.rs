@@ -204,7 +204,10 @@ impl Engine {
 
     /// `words` of the frame that is written were, the last one in the cycle `last`.
     fn write(&mut self, words: u64, last: u64, tally: &mut Tally) {
-        let writing = self.writing.as_mut().expect("the memory serves who asks");
+        let writing = self
+            .writing
+            .as_mut()
+            .expect("the memory serves only a side that has a frame");
         let left = writing
             .left
             .expect("the writer asks when the queue takes the frame")
@@ -323,7 +326,10 @@ impl Engine {
 
     /// `words` of the frame that is read were, the last one in the cycle `last`.
     fn read(&mut self, words: u64, last: u64, tally: &mut Tally) {
-        let reading = self.reading.as_mut().expect("the memory serves who asks");
+        let reading = self
+            .reading
+            .as_mut()
+            .expect("the memory serves only a side that has a frame");
         reading.is_begun = true;
         reading.left -= words;
         if reading.left > 0 {

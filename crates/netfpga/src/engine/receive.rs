@@ -164,7 +164,10 @@ impl Receive {
         {
             self.receive(next, start, tally);
         }
-        let held = self.held.pop_front().expect("the arbiter saw a frame");
+        let held = self
+            .held
+            .pop_front()
+            .expect("the arbiter takes from a queue that holds a frame");
         self.held_words -= u64::from(held.frame.words);
         self.drained_words = u64::from(held.frame.words);
         held.frame

@@ -408,7 +408,7 @@ impl Medium {
         let is_received = is_alone && self.rng.unit() < success;
         let station = &mut self.stations[index];
         let is_acknowledged = is_received && self.ack_rng.unit() < station.ack_success;
-        let frame = station.frame.as_mut().expect("just looked at");
+        let frame = station.frame.as_mut().expect("who sends has a frame");
         let is_given_up = !is_acknowledged && frame.attempts >= self.retry_limit;
         let is_new = is_received && !frame.is_delivered;
         frame.is_delivered |= is_received;

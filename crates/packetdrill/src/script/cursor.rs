@@ -242,7 +242,7 @@ impl<'a> Cursor<'a> {
             }
         };
         let micros = format!("{fraction:0<6}");
-        let micros: u64 = micros[..6].parse().expect("six digits");
+        let micros: u64 = micros[..6].parse().expect("six digits are a number");
         Ok(Some(Span::from_us(seconds * 1_000_000 + micros)))
     }
 }

@@ -158,7 +158,7 @@ fn by_system(table: &Table, protocol: Protocol) -> TableView {
             let achieved = here.next().and_then(|row| row.float("achieved_pps"));
             Cell::from(achieved.map(|pps| pps.round() as u64))
         }));
-        wide.push(row).expect("a cell for each rate");
+        wide.push(row).expect("every row has a cell for each rate");
     }
     TableView {
         title: format!(

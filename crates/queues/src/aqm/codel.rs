@@ -16,6 +16,19 @@
 //! resumes near the rate that was needed last. A signal is a mark on an ECN-capable packet where
 //! `ecn` is on, else a drop.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "20 Mbit/s"
+//! rtt = "40 ms"
+//! queue = { discipline = "codel", target = "5 ms", limit = "1000 packets" }
+//! [[flow]]
+//! variant = "cubic"
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # Parameters
 //! `target`, `interval`, `ecn`, and `ce_threshold`: a delay above which ECN-capable packets are
 //! marked in any case (0: off), for DCTCP.

@@ -4,6 +4,19 @@
 //! Keeps packets in the order of their arrival up to the queue's limits, in packets and in bytes.
 //! It has no law: it drops at the limit only and marks nothing.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "20 Mbit/s"
+//! rtt = "40 ms"
+//! queue = { discipline = "droptail", limit = "1 bdp" }
+//! [[flow]]
+//! variant = "cubic"
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # References
 //! RFC 7567 §2; `tc-pfifo(8)`, `tc-bfifo(8)`.
 

@@ -17,6 +17,19 @@
 //! head: finding that queue is the only work that grows with the number of queues, and the batch
 //! shares it out.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "20 Mbit/s"
+//! rtt = "40 ms"
+//! queue = { discipline = "fq_codel", flows = 1024, limit = "1000 packets" }
+//! [[flow]]
+//! variant = "cubic"
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # Parameters
 //! CoDel's, with ECN on by default; `flows` (queues), `quantum` (0: the largest packet),
 //! `drop_batch`.

@@ -12,6 +12,19 @@
 //! Updates are made up for when the queue is next touched; between two touches the length is
 //! constant, so however many intervals have passed, they cost two additions.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "20 Mbit/s"
+//! rtt = "40 ms"
+//! queue = { discipline = "pi", target = 50, limit = "500 packets" }
+//! [[flow]]
+//! variant = "cubic"
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # Parameters
 //! `target` in packets, `a` and `b` per packet, `interval`, `ecn`. The defaults of
 //! the weights and the interval are the paper's for 3750 packets/s, 60 flows and round trips up to

@@ -21,6 +21,19 @@
 //! 64th, not by 2 %, when idle, spends the burst's allowance between departures only, and always
 //! keeps drops from clustering.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "20 Mbit/s"
+//! rtt = "40 ms"
+//! queue = { discipline = "pie", dialect = "linux", limit = "1000 packets" }
+//! [[flow]]
+//! variant = "cubic"
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # Parameters
 //! `dialect`, `target`, `t_update`, `max_burst`, `alpha`, `beta`, `ecn`, `mark_below`; `estimator`:
 //! the delay of the packet that left last, or bytes waiting over the measured departure rate;

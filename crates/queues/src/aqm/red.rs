@@ -20,6 +20,19 @@
 //! DCTCP's step marking is `weight = 1`, `min_threshold = max_threshold = K`, `gentle = false`,
 //! `ecn = true`; the discipline `threshold` says it shorter.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "20 Mbit/s"
+//! rtt = "40 ms"
+//! queue = { discipline = "red", min_threshold = 10, max_threshold = 30, limit = "200 packets" }
+//! [[flow]]
+//! variant = "cubic"
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # Parameters
 //! `min_threshold`, `max_threshold` in packets, `weight`, `max_probability`, `gentle`, `ecn`,
 //! `hard_drop`, `mean_packet`. The defaults are Floyd's later advice: max = 3 · min, P = 0.1,

@@ -5,6 +5,19 @@
 //! no average and no randomness. Packets that are not ECN-capable queue up to the limit, or are
 //! dropped where they would be marked, as the RED of most switches does.
 //!
+//! # Example
+//! ```toml
+//! duration = "5 s"
+//! [path]
+//! rate = "100 Mbit/s"
+//! rtt = "2 ms"
+//! queue = { discipline = "threshold", threshold = 20, limit = "200 packets" }
+//! [[flow]]
+//! variant = "dctcp"
+//! [[flow]]
+//! variant = "dctcp"
+//! ```
+//!
 //! # Parameters
 //! `threshold`: K. DCTCP's authors use 20 packets at 1 Gbit/s and 65 at 10 Gbit/s; K > RTT · C / 7
 //! is their bound against underflow. `ecn`: off, every packet counts as not ECN-capable.

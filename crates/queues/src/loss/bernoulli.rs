@@ -4,6 +4,17 @@
 //! Draws the number of packets until the next loss, not each packet's fate, so that a packet that
 //! arrives costs a subtraction.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! rtt = "40 ms"
+//! loss = { model = "bernoulli", probability = 0.001 }
+//! [[flow]]
+//! variant = "cubic"
+//! ```
+//!
 //! # Parameters
 //! `probability`: the fraction of packets lost.
 //!

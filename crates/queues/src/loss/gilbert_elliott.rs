@@ -14,6 +14,17 @@
 //!            r
 //! ```
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! rtt = "40 ms"
+//! loss = { model = "gilbert-elliott", p = 0.001, r = 0.25 }
+//! [[flow]]
+//! variant = "cubic"
+//! ```
+//!
 //! # Parameters
 //! `p`, `r`, `loss_good` (0: Gilbert's model) and `loss_bad` (1: every packet of a bad spell).
 //!

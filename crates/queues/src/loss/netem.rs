@@ -8,6 +8,17 @@
 //! simulated connection sends what the kernel's does, both lose the same segments, and what differs
 //! is TCP and not chance.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! rtt = "40 ms"
+//! loss = { model = "netem", probability = 0.001 }
+//! [[flow]]
+//! variant = "cubic"
+//! ```
+//!
 //! # Parameters
 //! `probability`: the fraction of packets lost.
 //!

@@ -4,6 +4,17 @@
 //! Loses packet number `first` and every `every`-th after it, counted from 1: the regular losses
 //! that the square-root law assumes, without any randomness.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! rtt = "40 ms"
+//! loss = { model = "periodic", every = 1000 }
+//! [[flow]]
+//! variant = "cubic"
+//! ```
+//!
 //! # Parameters
 //! `every`: one packet in so many. `first`: the number of the first one lost.
 //!

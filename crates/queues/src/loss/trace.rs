@@ -4,6 +4,17 @@
 //! Counts packets from 1 and loses those in the list, to replay a recorded trace or to place a loss
 //! exactly where an experiment wants it.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! rtt = "40 ms"
+//! loss = { model = "trace", packets = [500, 501, 2000] }
+//! [[flow]]
+//! variant = "cubic"
+//! ```
+//!
 //! # Parameters
 //! `packets`: the numbers, in any order.
 //!

@@ -333,7 +333,7 @@ impl RunFolder {
             asked: self.asked.clone(),
             files: self.files.clone(),
         };
-        let mut text = serde_json::to_string_pretty(&manifest).expect("plain data serialises");
+        let mut text = serde_json::to_string_pretty(&manifest).expect("plain data has a JSON form");
         text.push('\n');
         self.write("run.json", text.as_bytes())?;
         // Somebody may have put files there while the run went on.

@@ -77,7 +77,7 @@ impl Workshop {
     pub(super) fn begin(&self, asked: Option<&Asked>) -> Result<(), RunFolderError> {
         if let Some(asked) = asked {
             let path = self.folder.join(ASKED);
-            let text = serde_json::to_string(asked).expect("plain data serialises");
+            let text = serde_json::to_string(asked).expect("plain data has a JSON form");
             fs::write(&path, text).map_err(at(&path))?;
         }
         let new = self.new_folder();

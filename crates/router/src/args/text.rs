@@ -273,7 +273,7 @@ pub fn quote(bytes: &[u8]) -> String {
             b'\r' => out += "\\r",
             b'\n' => out += "\\n",
             32..127 => out.push(char::from(byte)),
-            _ => write!(out, "\\{byte:03o}").expect("a string grows"),
+            _ => write!(out, "\\{byte:03o}").expect("a string takes any text"),
         }
     }
     out + "\""

@@ -122,7 +122,7 @@ pub(crate) fn unparse_timestamp(time: Timestamp) -> String {
         0 => write!(out, "{:06}", part / 1000),
         _ => write!(out, "{part:09}"),
     };
-    written.expect("a string grows");
+    written.expect("a string takes any text");
     out
 }
 

@@ -52,7 +52,11 @@ impl Program {
                 (packet.len() >= need).then(|| {
                     offsets.map(|at| {
                         let at = at & (NEAR - 1);
-                        u64::from_ne_bytes(near[at..at + 8].try_into().expect("eight bytes"))
+                        u64::from_ne_bytes(
+                            near[at..at + 8]
+                                .try_into()
+                                .expect("the slice has eight bytes"),
+                        )
                     })
                 })
             });

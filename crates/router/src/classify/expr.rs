@@ -356,7 +356,9 @@ impl Arena {
             }
             self.words[expr.0 as usize] = Some(all.into_iter().collect());
         }
-        self.words[expr.0 as usize].as_deref().expect("made above")
+        self.words[expr.0 as usize]
+            .as_deref()
+            .expect("the words of `expr` were made above")
     }
 
     /// What is left of an expression once `fact` is known of `word`. `done` remembers for this fact

@@ -34,7 +34,7 @@ impl Frame<'_> {
     pub(crate) fn load<const N: usize>(&self, at: Place) -> [u8; N] {
         let first = self.starts[at.base as usize & (BASES - 1)] as usize + at.offset as usize;
         match self.bytes.get(first..first + N) {
-            Some(window) => window.try_into().expect("a window of N bytes"),
+            Some(window) => window.try_into().expect("the window is N bytes long"),
             None => self.padded(first),
         }
     }

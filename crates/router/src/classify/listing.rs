@@ -41,12 +41,13 @@ pub(crate) fn text(steps: &[Step], root: Target) -> String {
             out,
             "{number:2} {offset:3}/{sign}{value:08x}%{mask:08x}  yes->{yes}  no->{no}{short}"
         )
-        .expect("a string grows");
+        .expect("a string takes any text");
     }
     if steps.is_empty() {
-        writeln!(out, "all->{}", place(root)).expect("a string grows");
+        writeln!(out, "all->{}", place(root)).expect("a string takes any text");
     }
-    writeln!(out, "safe length {safe_length}\nalignment offset 0").expect("a string grows");
+    writeln!(out, "safe length {safe_length}\nalignment offset 0")
+        .expect("a string takes any text");
     out
 }
 

@@ -9,7 +9,7 @@
 //! ```
 //! use trammel_router::classify::Program;
 //! let arp_or_ip = ["12/0806", "12/0800"].map(String::from);
-//! let program = Program::classifier(&arp_or_ip).expect("two good patterns");
+//! let program = Program::classifier(&arp_or_ip).expect("both patterns are well formed");
 //! assert_eq!(program.run_bytes(b"......------\x08\x00..."), Some(1));
 //! ```
 

@@ -270,7 +270,7 @@ impl Diagnostic {
         };
         for (at, line) in self.text.lines().enumerate() {
             let word = if at == 0 { word } else { "" };
-            writeln!(out, "{place}{:indent$}{word}{line}", "").expect("a string grows");
+            writeln!(out, "{place}{:indent$}{word}{line}", "").expect("a string takes any text");
         }
         for diagnostic in &self.beneath {
             diagnostic.click(indent + 2, out);

@@ -34,15 +34,15 @@ fn one(diagnostic: &Diagnostic, depth: usize, out: &mut String) {
     };
     let mut lines = diagnostic.text.lines();
     let first = lines.next().unwrap_or_default();
-    writeln!(out, "{indent}{word}: {first}").expect("a string grows");
+    writeln!(out, "{indent}{word}: {first}").expect("a string takes any text");
     for line in lines {
-        writeln!(out, "{indent}  {line}").expect("a string grows");
+        writeln!(out, "{indent}  {line}").expect("a string takes any text");
     }
     if let Some(landmark) = &diagnostic.landmark {
         place(landmark, &indent, out);
     }
     if let Some(help) = &diagnostic.help {
-        writeln!(out, "{indent}  = help: {help}").expect("a string grows");
+        writeln!(out, "{indent}  = help: {help}").expect("a string takes any text");
     }
     for beneath in &diagnostic.beneath {
         one(beneath, depth + 1, out);
@@ -52,7 +52,7 @@ fn one(diagnostic: &Diagnostic, depth: usize, out: &mut String) {
 /// The landmark, and the line underlined if its text is known.
 fn place(landmark: &Landmark, indent: &str, out: &mut String) {
     let Some(line) = landmark.span.as_ref().and_then(Line::of) else {
-        writeln!(out, "{indent} --> {landmark}").expect("a string grows");
+        writeln!(out, "{indent} --> {landmark}").expect("a string takes any text");
         return;
     };
     let number = landmark.line.to_string();
@@ -62,11 +62,12 @@ fn place(landmark: &Landmark, indent: &str, out: &mut String) {
         before,
         marked,
     } = line;
-    writeln!(out, "{indent}{margin}--> {landmark}:{}", before + 1).expect("a string grows");
-    writeln!(out, "{indent}{margin} |").expect("a string grows");
-    writeln!(out, "{indent}{number} | {text}").expect("a string grows");
+    writeln!(out, "{indent}{margin}--> {landmark}:{}", before + 1)
+        .expect("a string takes any text");
+    writeln!(out, "{indent}{margin} |").expect("a string takes any text");
+    writeln!(out, "{indent}{number} | {text}").expect("a string takes any text");
     let marks = "^".repeat(marked.max(1));
-    writeln!(out, "{indent}{margin} | {:before$}{marks}", "").expect("a string grows");
+    writeln!(out, "{indent}{margin} | {:before$}{marks}", "").expect("a string takes any text");
 }
 
 /// A source line and which of its characters are meant.

@@ -27,11 +27,11 @@ pub fn dot(picture: &Picture<'_>) -> String {
              cellpadding=\"2\">{above}<tr><td colspan=\"{span}\">{}</td></tr>{below}</table>>];",
             lines.join("<br/>")
         )
-        .expect("a string grows");
+        .expect("a string takes any text");
     }
     for c in &picture.flat.connections {
         let ((a, o), (b, i)) = ((c.from.element, c.from.port), (c.to.element, c.to.port));
-        writeln!(out, "  e{a}:o{o}:s -> e{b}:i{i}:n;").expect("a string grows");
+        writeln!(out, "  e{a}:o{o}:s -> e{b}:i{i}:n;").expect("a string takes any text");
     }
     out + "}\n"
 }

@@ -125,7 +125,7 @@ pub fn svg(picture: &Picture<'_>) -> String {
             "<g><title>{title}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" \
              height=\"{h:.1}\" rx=\"3\" fill=\"#fdfdf6\" stroke=\"black\"/>"
         )
-        .expect("a string grows");
+        .expect("a string takes any text");
         for (port, look) in ports[at][0].iter().enumerate() {
             let middle = spread(spot, port, ports[at][0].len());
             triangle(middle, y, *look, &mut out);
@@ -146,7 +146,7 @@ pub fn svg(picture: &Picture<'_>) -> String {
                 "<text x=\"{middle:.1}\" y=\"{base:.1}\" text-anchor=\"middle\"{weight}>{}</text>",
                 escaped(text)
             )
-            .expect("a string grows");
+            .expect("a string takes any text");
         }
         out += "</g>\n";
     }
@@ -158,7 +158,7 @@ fn curve(points: &[(f64, f64)], out: &mut String) {
     let Some(((x, y), rest)) = points.split_first() else {
         return;
     };
-    write!(out, "<path d=\"M{x:.1} {y:.1}").expect("a string grows");
+    write!(out, "<path d=\"M{x:.1} {y:.1}").expect("a string takes any text");
     let (mut px, mut py) = (*x, *y);
     for &(x, y) in rest {
         // Packets that go back up leave downwards and enter from above all the same.
@@ -170,10 +170,10 @@ fn curve(points: &[(f64, f64)], out: &mut String) {
             (py + reach, y - reach)
         };
         if (px - x).abs() < 0.05 && points.len() > 2 {
-            write!(out, "L{x:.1} {y:.1}").expect("a string grows");
+            write!(out, "L{x:.1} {y:.1}").expect("a string takes any text");
         } else {
             write!(out, "C{px:.1} {first:.1} {x:.1} {second:.1} {x:.1} {y:.1}")
-                .expect("a string grows");
+                .expect("a string takes any text");
         }
         (px, py) = (x, y);
     }
@@ -185,7 +185,7 @@ fn curve(points: &[(f64, f64)], out: &mut String) {
     } else {
         ""
     };
-    writeln!(out, "\"{style} marker-end=\"url(#a)\"/>").expect("a string grows");
+    writeln!(out, "\"{style} marker-end=\"url(#a)\"/>").expect("a string takes any text");
 }
 
 fn fill(look: Look) -> &'static str {
@@ -201,7 +201,7 @@ fn triangle(x: f64, y: f64, look: Look, out: &mut String) {
         "<path d=\"M{l:.1} {y:.1}L{r:.1} {y:.1}L{x:.1} {tip:.1}z\" fill=\"{}\" stroke=\"black\"/>",
         fill(look)
     )
-    .expect("a string grows");
+    .expect("a string takes any text");
     if look.is_agnostic {
         let (l, r, tip) = (l - 3.5, r + 3.5, tip + 3.5);
         write!(
@@ -209,7 +209,7 @@ fn triangle(x: f64, y: f64, look: Look, out: &mut String) {
             "<path d=\"M{l:.1} {y:.1}L{x:.1} {tip:.1}L{r:.1} {y:.1}\" fill=\"none\" \
              stroke=\"black\" stroke-width=\"0.7\"/>"
         )
-        .expect("a string grows");
+        .expect("a string takes any text");
     }
 }
 
@@ -222,7 +222,7 @@ fn square(x: f64, bottom: f64, look: Look, out: &mut String) {
          stroke=\"black\"/>",
         fill(look)
     )
-    .expect("a string grows");
+    .expect("a string takes any text");
     if look.is_agnostic {
         let (l, top, side, tall) = (l - 2.5, top - 2.5, PORT + 5.0, PORT + 2.5);
         write!(
@@ -230,7 +230,7 @@ fn square(x: f64, bottom: f64, look: Look, out: &mut String) {
             "<rect x=\"{l:.1}\" y=\"{top:.1}\" width=\"{side}\" height=\"{tall}\" \
              fill=\"none\" stroke=\"black\" stroke-width=\"0.7\"/>"
         )
-        .expect("a string grows");
+        .expect("a string takes any text");
     }
 }
 

@@ -412,7 +412,7 @@ impl Ctx {
         for packet in packets {
             batch.push(packet);
         }
-        let mut one = self.slots[element].take().expect("nothing runs");
+        let mut one = self.slots[element].take().expect("no element is running");
         (self.me, self.path.mark) = (element, self.path.pending.len());
         if self.watch.observed {
             self.push_observed(one.as_mut(), input, batch);

@@ -82,7 +82,7 @@ impl Faults {
         }
         let mut text = String::new();
         for (count, what) in self.by_kind.iter().zip(self.texts) {
-            writeln!(text, "{count}\t{what}").expect("a string grows");
+            writeln!(text, "{count}\t{what}").expect("a string takes any text");
         }
         text
     }

@@ -38,12 +38,12 @@ pub fn tool(flat: &Flat) -> String {
     }
     for element in &flat.elements {
         let Landmark { file, line, .. } = &element.landmark;
-        writeln!(out, "# {line} \"{file}\"").expect("a string grows");
+        writeln!(out, "# {line} \"{file}\"").expect("a string takes any text");
         declaration(&element.name, &element.class, &element.config, &mut out);
     }
     if !flat.connections.is_empty() {
         let line = out.bytes().filter(|byte| *byte == b'\n').count() + 2;
-        writeln!(out, "# {line} \"\"").expect("a string grows");
+        writeln!(out, "# {line} \"\"").expect("a string takes any text");
     }
     chains(flat, &mut out);
     out
@@ -64,9 +64,9 @@ fn requirements(flat: &Flat, out: &mut String) {
 }
 
 fn declaration(name: &str, class: &str, config: &str, out: &mut String) {
-    write!(out, "{name} :: {class}").expect("a string grows");
+    write!(out, "{name} :: {class}").expect("a string takes any text");
     if !config.is_empty() {
-        write!(out, "({config})").expect("a string grows");
+        write!(out, "({config})").expect("a string takes any text");
     }
     out.push_str(";\n");
 }
@@ -102,14 +102,14 @@ fn chains(flat: &Flat, out: &mut String) {
         let Port { element, port } = connections[start].from;
         out.push_str(&flat.elements[element].name);
         if port > 0 {
-            write!(out, " [{port}]").expect("a string grows");
+            write!(out, " [{port}]").expect("a string takes any text");
         }
         let mut at = Some(start);
         while let Some(here) = at.filter(|at| !used[*at]) {
             out.push_str(if here == start { " -> " } else { "\n    -> " });
             let Port { element, port } = connections[here].to;
             if port > 0 {
-                write!(out, "[{port}] ").expect("a string grows");
+                write!(out, "[{port}] ").expect("a string takes any text");
             }
             out.push_str(&flat.elements[element].name);
             used[here] = true;

@@ -404,7 +404,7 @@ impl<T: Table<u32> + Send + 'static> Element for IpLookup<T> {
         if name == "table" {
             let mut text = String::new();
             for route in self.routes.iter() {
-                writeln!(text, "{}", unparse(&route, true)).expect("a string grows");
+                writeln!(text, "{}", unparse(&route, true)).expect("a string takes any text");
             }
             return Ok(text);
         }

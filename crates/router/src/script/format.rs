@@ -176,7 +176,7 @@ pub(crate) fn sprintf(text: &str) -> Result<String, String> {
                     'X' => write!(digits, "{value:X}"),
                     _ => write!(digits, "{value}"),
                 };
-                written.expect("a string grows");
+                written.expect("a string takes any text");
                 if hex == 'o' {
                     digits.insert(0, '0');
                 }

@@ -5,6 +5,18 @@
 //! there are. Half of the samples lie within `scale` of `location`; a negative gap or size counts
 //! as zero.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! rate = 200
+//! size = { distribution = "cauchy", location = 500, scale = 20 }
+//! ```
+//!
 //! # Parameters
 //! `location`, `scale`.
 //!

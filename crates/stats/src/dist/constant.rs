@@ -3,6 +3,18 @@
 //! # What it does
 //! Every sample is `value`. The cumulative distribution is a step there.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! rate = 500
+//! size = { distribution = "constant", value = 500 }
+//! ```
+//!
 //! # Parameters
 //! `value`.
 //!

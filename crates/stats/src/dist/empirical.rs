@@ -14,6 +14,19 @@
 //! readings of the data-mining curve in use differ at 100 MB (98 % and 99 % of the flows are
 //! smaller); this is the second, pFabric's.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "100 Mbit/s"
+//! rtt = "10 ms"
+//! [[workload]]
+//! kind = "poisson"
+//! variant = "cubic"
+//! load = "30 %"
+//! size = { distribution = "empirical", preset = "web-search" }
+//! ```
+//!
 //! # Parameters
 //! `preset`, or `values` and `probabilities`.
 //!

@@ -4,6 +4,18 @@
 //! F(x) = 1 − exp(−x / `mean`) for x ≥ 0. Gaps drawn from it make a Poisson process of 1 / `mean`
 //! arrivals per unit of time.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! gap = { distribution = "exponential", mean = "2 ms" }
+//! size = 500
+//! ```
+//!
 //! # Parameters
 //! `mean`.
 //!

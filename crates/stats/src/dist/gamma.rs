@@ -5,6 +5,18 @@
 //! Density x^(k − 1) · exp(−x / θ) / (Γ(k) · θᵏ) with k = `shape`, θ = `scale`. The mean is k · θ,
 //! the squared coefficient of variation 1 / k.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! gap = { distribution = "gamma", shape = 0.5, scale = "4 ms" }
+//! size = 500
+//! ```
+//!
 //! # Parameters
 //! `shape`, `scale`.
 //!

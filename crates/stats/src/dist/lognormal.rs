@@ -5,6 +5,18 @@
 //! A sample is exp(N) with N normal of mean `mu` and standard deviation `sigma`. The median is
 //! exp(`mu`), the mean exp(`mu` + `sigma`² / 2).
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! rate = 200
+//! size = { distribution = "log-normal", mu = 6, sigma = 0.5 }
+//! ```
+//!
 //! # Parameters
 //! `mu`, `sigma`: of the logarithm, not of the value.
 //!

@@ -4,6 +4,18 @@
 //! F(x) = Φ((x − `mean`) / `std_dev`). Samples may be negative; a gap or size made of one then
 //! counts as zero.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! gap = { distribution = "normal", mean = "2 ms", std_dev = "0.2 ms" }
+//! size = 500
+//! ```
+//!
 //! # Parameters
 //! `mean`, `std_dev`.
 //!

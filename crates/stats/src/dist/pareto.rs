@@ -6,6 +6,18 @@
 //! self-similar traffic with Hurst parameter (3 − `shape`) / 2. A `bound` truncates: F(x) /
 //! F(`bound`) up to it, and all moments exist.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! gap = { distribution = "pareto", shape = 1.5, scale = "1 ms", bound = "1 s" }
+//! size = 500
+//! ```
+//!
 //! # Parameters
 //! `shape` (1.5 as in ns-2), `scale` (the smallest value), `bound` (0: none).
 //!

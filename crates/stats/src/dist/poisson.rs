@@ -4,6 +4,18 @@
 //! P(k) = exp(−m) · mᵏ / k! for k = 0, 1, 2, … with m = `mean`. It is a law of counts; the gaps of
 //! a Poisson process are `exponential`.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! rate = 200
+//! size = { distribution = "poisson", mean = 500 }
+//! ```
+//!
 //! # Parameters
 //! `mean`.
 //!

@@ -3,6 +3,18 @@
 //! # What it does
 //! A sample is `min` + u · (`max` − `min`) with u uniform in [0, 1). Equal bounds make a constant.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! gap = { distribution = "uniform", min = "1 ms", max = "3 ms" }
+//! size = 500
+//! ```
+//!
 //! # Parameters
 //! `min`, `max`.
 //!

@@ -4,6 +4,18 @@
 //! F(x) = 1 − exp(−(x / `scale`)^`shape`) for x ≥ 0. Shape 1 is exponential; below 1 the tail is
 //! heavier. The mean is `scale` · Γ(1 + 1 / `shape`).
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! gap = { distribution = "weibull", shape = 0.7, scale = "2 ms" }
+//! size = 500
+//! ```
+//!
 //! # Parameters
 //! `shape`, `scale`.
 //!

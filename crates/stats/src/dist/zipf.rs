@@ -5,6 +5,18 @@
 //! is uniform. Sampling is by rejection from the continuous law and needs no table, so `n` may be
 //! huge. H is summed term by term at the head and by the Euler–Maclaurin formula behind it.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! rate = 200
+//! size = { distribution = "zipf", n = 1400, exponent = 0.5 }
+//! ```
+//!
 //! # Parameters
 //! `n`, `exponent`.
 //!

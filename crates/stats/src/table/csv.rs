@@ -73,7 +73,10 @@ impl Table {
         for record in &records {
             let cells = record.iter().zip(&table.columns);
             let row = cells
-                .map(|(field, column)| parse(field, column.cell_type).expect("checked above"))
+                .map(|(field, column)| {
+                    parse(field, column.cell_type)
+                        .expect("the column's type was found by parsing its fields")
+                })
                 .collect();
             table.push(row)?;
         }

@@ -118,7 +118,9 @@ fn receive(bed: &Bed, sink: Decoding, over: &AtomicBool, ready: &mpsc::Sender<an
     let ready = ready.clone();
     bed.receiver.run(move || {
         let address = format!("{RECEIVER}:{PORT}");
-        let address = address.parse().expect("an address of ours");
+        let address = address
+            .parse()
+            .expect("the address is one that this module wrote");
         let opened = Receiver::open(address, Settings::default(), Hub::new(Box::new(sink)));
         let receiver = match opened {
             Ok(receiver) => receiver,

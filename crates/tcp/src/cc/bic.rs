@@ -20,6 +20,19 @@
 //! 1/32 s passed. A timeout forgets everything. Linux 2.6.22 has the same law but sets its count of
 //! ACKs to 0 at each increase.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "100 Mbit/s"
+//! rtt = "80 ms"
+//! queue = { limit = "0.5 bdp" }
+//! [[flow]]
+//! variant = "bic"
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # References
 //! Xu, Harfoush, Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", 2004;
 //! Linux 6.12 `tcp_bic`.

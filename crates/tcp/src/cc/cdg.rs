@@ -17,6 +17,17 @@
 //! A back-off is the stack's own reduction: the controller sets `ca_state` to `Cwr`, `prior_cwnd`
 //! and `snd_ssthresh`, and the connection reduces as after an ECN mark.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! rtt = "30 ms"
+//! queue = { limit = "4 bdp" }
+//! [[flow]]
+//! variant = "cdg"
+//! ```
+//!
 //! # Parameters
 //! As in the kernel's module; `window` is rounded up to a power of two, which the kernel demands.
 //!

@@ -25,6 +25,20 @@
 //! and no shift of the epoch. It also enters the first congestion avoidance with one segment per
 //! 50, not per 20.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "50 Mbit/s"
+//! rtt = "30 ms"
+//! queue = { limit = "1 bdp" }
+//! [[flow]]
+//! variant = "cubic"
+//! [[flow]]
+//! variant = "cubic"
+//! params = { hystart = false }
+//! ```
+//!
 //! # References
 //! Ha, Rhee, Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", 2008; Ha, Rhee, "Taming the
 //! Elephants: New TCP Slow Start", 2011; RFC 9438; Linux 6.12 `tcp_cubic`.

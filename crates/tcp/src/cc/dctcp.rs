@@ -14,6 +14,19 @@
 //! When this module sets `send_ack_now`, `ecn_demand_cwr` is already the new state and the ACK
 //! asked for carries its opposite.
 //!
+//! # Example
+//! ```toml
+//! duration = "5 s"
+//! [path]
+//! rate = "100 Mbit/s"
+//! rtt = "1 ms"
+//! queue = { discipline = "threshold", threshold = 20, limit = "200 packets" }
+//! [[flow]]
+//! variant = "dctcp"
+//! [[flow]]
+//! variant = "dctcp"
+//! ```
+//!
 //! # Parameters
 //! `shift_g`, `alpha_on_init`: as in the kernel's module.
 //!

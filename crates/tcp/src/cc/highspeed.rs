@@ -15,6 +15,19 @@
 //! halves. Every ACK counts a(w), however many segments it covers: stretched ACKs slow the growth,
 //! as in Linux.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "100 Mbit/s"
+//! rtt = "80 ms"
+//! queue = { limit = "0.5 bdp" }
+//! [[flow]]
+//! variant = "highspeed"
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # References
 //! RFC 3649 §5 and Appendix B; Linux 6.12 `tcp_highspeed`.
 

@@ -16,6 +16,19 @@
 //! longest is not learnt in the first slow start nor within three rounds of a loss, and Δ counts
 //! from the end of recovery.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "100 Mbit/s"
+//! rtt = "80 ms"
+//! queue = { limit = "0.5 bdp" }
+//! [[flow]]
+//! variant = "htcp"
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # Parameters
 //! `use_rtt_scaling`, `use_bandwidth_switch`: as in the kernel's module.
 //!

@@ -11,6 +11,18 @@
 //! rho²/w falls below 1/128 the growth is one segment per `cwnd` ACKs. Linux 2.6.22 differs in the
 //! grain of the round trip only (clock ticks, not microseconds).
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! rtt = "600 ms"
+//! queue = { limit = "1 bdp" }
+//! loss = { model = "bernoulli", probability = 0.001 }
+//! [[flow]]
+//! variant = "hybla"
+//! ```
+//!
 //! # References
 //! Caini, Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", 2004; Linux 6.12
 //! `tcp_hybla`.

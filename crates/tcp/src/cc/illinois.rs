@@ -15,6 +15,19 @@
 //! Dialect `linux-2.6.22` is the module of that version and the next, which took β for the share
 //! that a loss leaves: an eighth where the queue was short.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "100 Mbit/s"
+//! rtt = "80 ms"
+//! queue = { limit = "0.5 bdp" }
+//! [[flow]]
+//! variant = "illinois"
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # Parameters
 //! `win_thresh`, `theta`: as in the kernel's module.
 //!

@@ -12,6 +12,20 @@
 //! LP is Reno. With the others a delay that is not below the threshold counts as congestion, so
 //! also one that equals both the least and the largest.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "20 Mbit/s"
+//! rtt = "40 ms"
+//! queue = { limit = "1 bdp" }
+//! [[flow]]
+//! variant = "lp"
+//! [[flow]]
+//! variant = "cubic"
+//! start = "5 s"
+//! ```
+//!
 //! # References
 //! Kuzmanovic, Knightly, "TCP-LP: low-priority service via end-point congestion control", 2006;
 //! behaviour as in Linux 6.12.

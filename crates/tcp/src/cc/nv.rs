@@ -14,6 +14,17 @@
 //! growth. The smallest round trip is one of the last five seconds or so: its window ends at
 //! random.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "50 Mbit/s"
+//! rtt = "10 ms"
+//! queue = { limit = "2 bdp" }
+//! [[flow]]
+//! variant = "nv"
+//! ```
+//!
 //! # Parameters
 //! As in the kernel's module.
 //!

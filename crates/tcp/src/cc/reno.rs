@@ -4,6 +4,17 @@
 //! In slow start the window grows by a segment for each segment acknowledged; above `ssthresh` by
 //! one segment a window. A loss halves it.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! rtt = "40 ms"
+//! queue = { limit = "1 bdp" }
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # References
 //! RFC 5681 §3.1; RFC 6582 for the recovery that `newreno` means.
 

@@ -14,6 +14,19 @@
 //! state under independent losses with probability q the third has the mean window a / (q ln(1/b))
 //! with a = 0.01 and b = 0.875.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "100 Mbit/s"
+//! rtt = "80 ms"
+//! queue = { limit = "1 bdp" }
+//! [[flow]]
+//! variant = "scalable"
+//! [[flow]]
+//! variant = "newreno"
+//! ```
+//!
 //! # References
 //! Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", 2003, §3; Linux
 //! 6.12 `tcp_scalable`.

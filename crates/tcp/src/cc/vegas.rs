@@ -22,6 +22,19 @@
 //! two rounds and not the window; the window moves from that of the last round; the end of slow
 //! start sets `ssthresh` to 2, after which the ACK still adds its segment.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! rtt = "40 ms"
+//! queue = { limit = "2 bdp" }
+//! [[flow]]
+//! variant = "vegas"
+//! [[flow]]
+//! variant = "vegas"
+//! ```
+//!
 //! # References
 //! Brakmo, Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", 1995;
 //! Linux 6.12 `tcp_vegas`.

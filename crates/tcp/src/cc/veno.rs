@@ -9,6 +9,17 @@
 //! Linux keeps `base_rtt` since the last idle time and takes `rtt` from the newest sample, not from
 //! a round's minimum. Linux 2.6.22 ships the same law.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! rtt = "40 ms"
+//! loss = { model = "bernoulli", probability = 0.01 }
+//! [[flow]]
+//! variant = "veno"
+//! ```
+//!
 //! # References
 //! Fu, Liew, "TCP Veno: TCP Enhancement for Transmission Over Wireless Access Networks", 2003;
 //! Linux 6.12 `tcp_veno`.

@@ -17,6 +17,17 @@
 //! timeout takes half the window as Reno does (the module waited for an event that only F-RTO, off
 //! by default, sent).
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! rtt = "40 ms"
+//! loss = { model = "gilbert-elliott", p = 0.002, r = 0.2 }
+//! [[flow]]
+//! variant = "westwood"
+//! ```
+//!
 //! # References
 //! Mascolo et al., "TCP Westwood: Bandwidth Estimation for Enhanced Transport over Wireless Links",
 //! 2001; Grieco, Mascolo 2004 (Westwood+); Linux 6.12 `tcp_westwood`.

@@ -17,6 +17,19 @@
 //! The assumed window of a competing Reno flow (`reno_count`) keeps it from starving beside greedy
 //! flows.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "100 Mbit/s"
+//! rtt = "80 ms"
+//! queue = { limit = "0.5 bdp" }
+//! [[flow]]
+//! variant = "yeah"
+//! [[flow]]
+//! variant = "reno"
+//! ```
+//!
 //! # References
 //! Baiocchi, Castellani, Vacirca, "YeAH-TCP: yet another highspeed TCP", 2007; behaviour as in
 //! Linux 6.12.

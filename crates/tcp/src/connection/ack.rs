@@ -206,7 +206,10 @@ impl Connection {
             if after(sent.end, ack) {
                 if after(ack, sent.seq) {
                     // Part of a segment: what is left of it begins later.
-                    self.board.front_mut().expect("just seen").seq = ack;
+                    self.board
+                        .front_mut()
+                        .expect("the front was copied above")
+                        .seq = ack;
                 }
                 break;
             }

@@ -89,8 +89,8 @@ use trammel_core::time::Time;
 /// use trammel_tcp::connection::{Connection, State};
 /// use trammel_tcp::stack::Stack;
 ///
-/// let cubic = cc::find("cubic").expect("built in");
-/// let params = Params::resolve(&cubic.about, &[]).expect("defaults");
+/// let cubic = cc::find("cubic").expect("`cubic` is built in");
+/// let params = Params::resolve(&cubic.about, &[]).expect("every variant accepts its defaults");
 /// let stack = Stack::linux_6();
 /// let mut ends = [
 ///     Connection::client(&stack, (cubic.build)(&params), Rng::new(1, "client")),
@@ -114,7 +114,7 @@ use trammel_core::time::Time;
 ///     let arrival = wire.front().map_or(Time::MAX, |(at, ..)| *at);
 ///     now = arrival.min(ends[0].next_timer()).min(ends[1].next_timer());
 ///     if arrival == now {
-///         let (_, to, segment) = wire.pop_front().expect("it arrives now");
+///         let (_, to, segment) = wire.pop_front().expect("the front of the wire arrives now");
 ///         ends[to].on_segment(now, &segment);
 ///     }
 ///     for end in &mut ends {

@@ -261,7 +261,7 @@ impl Ports {
         let flows = traffic.streams.max(traffic.networks);
         let frames = f64::from(flows.max(PRIMING_FRAMES) * self.sources(traffic));
         let load = Load::new(PRIMING_FPS, Span::from_secs_f64(frames / PRIMING_FPS));
-        let load = load.expect("a rate above 0 for a while");
+        let load = load.expect("the rate is above 0 and the span is bounded");
         let evenly = Traffic {
             burst: 1,
             ..traffic.clone()

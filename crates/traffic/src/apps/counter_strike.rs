@@ -5,6 +5,17 @@
 //! follow the quantiles *observed* over 90 s (2,137 packets of 21 to 64 bytes); of an inactive one
 //! they are 27 bytes five times of six.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! app = "counter-strike"
+//! ```
+//!
 //! # Parameters
 //! `player`.
 //!

@@ -5,6 +5,17 @@
 //! follow the deciles *observed* over 90 s, 103 to 316 bytes. Differs from D-ITG, whose gaps are
 //! nearly constant within a run and differ between seeds (1.19 s, 1.79 s).
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! app = "dns:per-second=20"
+//! ```
+//!
 //! # Parameters
 //! `per-second`.
 //!

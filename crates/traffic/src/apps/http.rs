@@ -10,6 +10,17 @@
 //! rounding of the parameters; as they are drawn the means are 11,053 B and 8,200 B. Pages have
 //! grown since: `scale` multiplies all sizes (*assumed*, 1).
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! app = "http:reading=2 s,rate=8 Mbit/s"
+//! ```
+//!
 //! # Parameters
 //! `reading`, `parsing`, `scale`, `rate`, `segment`.
 //!

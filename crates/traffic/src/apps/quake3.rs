@@ -5,6 +5,17 @@
 //! the gaps near 10.85 ms), sizes a normal law of the *observed* mean and deviation. D-ITG names
 //! Lang, Branch and Armitage 2004 as the source of its model; their parameters are not used here.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! app = "quake3"
+//! ```
+//!
 //! # Parameters
 //! None.
 //!

@@ -7,6 +7,17 @@
 //! 12.9 ms and longest 6.2 s. The mean rate is the *observed* 83 packets a second, which is what a
 //! fast script types, not a person. Sizes: the *observed* 4 to 15 bytes, nine of ten of them 4.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! app = "telnet"
+//! ```
+//!
 //! # Parameters
 //! None.
 //!

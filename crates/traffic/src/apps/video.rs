@@ -9,6 +9,17 @@
 //! and changes are *assumed*: a real player chooses by what the network delivers, which a plan
 //! cannot know.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! app = "video"
+//! ```
+//!
 //! # Parameters
 //! `ladder`, `period`, `buffer`, `stay`, `rate`, `segment`.
 //!

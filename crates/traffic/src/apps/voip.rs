@@ -10,6 +10,17 @@
 //! means of ITU-T P.59 (*published*: 1.004 s and 1.587 s), and no packet is sent in a silence.
 //! Differs from D-ITG 2.8.1, whose `-VAD` sends at the full rate packets that are a little smaller.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! app = "voip:codec=g729.2,silence-suppression=true"
+//! ```
+//!
 //! # Parameters
 //! `codec`, `header`, `silence-suppression`, `talk`, `silence`.
 //!

@@ -5,6 +5,17 @@
 //! one line, one after the other. Sizes are *published*: the preset `web-search` of the empirical
 //! distribution, read off the paper's figure.
 //!
+//! # Example
+//! ```toml
+//! subject = "traffic"
+//! duration = "20 s"
+//! [path]
+//! rate = "10 Mbit/s"
+//! delay = "10 ms"
+//! [[stream]]
+//! app = "web-search:load=0.3,rate=8 Mbit/s"
+//! ```
+//!
 //! # Parameters
 //! `load`, `rate`, `segment`.
 //!

@@ -76,7 +76,8 @@ impl Spread {
             _ => ns,
         });
         let distance = i128::from(ns) - i128::from(reference);
-        let magnitude = u64::try_from(distance.unsigned_abs()).expect("a difference of two i64");
+        let magnitude =
+            u64::try_from(distance.unsigned_abs()).expect("a difference of two i64 fits");
         if distance >= 0 {
             self.above.record(magnitude);
         } else {
@@ -127,7 +128,8 @@ impl Spread {
         let all = self.count() as f64;
         let at = |distance: i128| {
             let ns = i128::from(reference) + distance;
-            i64::try_from(ns.clamp(self.min.into(), self.max.into())).expect("between two i64")
+            i64::try_from(ns.clamp(self.min.into(), self.max.into()))
+                .expect("a value between two i64 fits")
         };
         let below = self.below.as_deref();
         let share_below = below.map_or(0.0, |below| below.count() as f64 / all);

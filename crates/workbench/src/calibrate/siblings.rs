@@ -100,7 +100,7 @@ fn pair() -> Option<[usize; 2]> {
 
 fn issue() -> Work {
     let probe = eo::FAMILY.get("work").ok().and_then(|e| e.probe.as_ref());
-    let probe = probe.expect("a test looks it up");
+    let probe = probe.expect("a test checks that `work` has a probe");
     let mut buffer: Vec<u8> = (0..ISSUE_BYTES as u32)
         .map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();

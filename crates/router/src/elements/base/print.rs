@@ -138,7 +138,8 @@ impl Element for Print {
             return;
         }
         for packet in batch.iter() {
-            self.describe(&ctx.pool()[packet]).expect("a string grows");
+            self.describe(&ctx.pool()[packet])
+                .expect("a string takes any text");
             ctx.host().say(&self.line);
         }
     }

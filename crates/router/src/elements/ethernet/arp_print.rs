@@ -69,7 +69,7 @@ impl ArpPrint {
         let at = packet.network_header_at()?;
         let mut line = String::new();
         self.write_line(&mut line, packet, at)
-            .expect("a string grows")
+            .expect("a string takes any text")
             .then_some(line)
     }
 

@@ -316,9 +316,9 @@ impl Element for IpReassembler {
             let [src, dst] = [src, dst].map(Ipv4Addr::from);
             let [sport, dport] = [[a, b], [c, d]].map(u16::from_be_bytes);
             write!(text, " ({src}, {sport}, {dst}, {dport}) {identification}")
-                .expect("a string grows");
+                .expect("a string takes any text");
             for (from, to) in &partial.have {
-                write!(text, " ({from},{to})").expect("a string grows");
+                write!(text, " ({from},{to})").expect("a string takes any text");
             }
             text.push('\n');
         }

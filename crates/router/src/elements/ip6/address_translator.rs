@@ -404,7 +404,8 @@ impl Element for AddressTranslator {
             let show = |(address, port): End| format!("{} {port}", Ipv6Addr::from(address));
             let (inner, mapped) = (show(one.inner), show(one.mapped));
             let kind = if one.is_static { "static" } else { "dynamic" };
-            writeln!(text, "{inner} => {mapped} {} {kind}", one.protocol).expect("a string grows");
+            writeln!(text, "{inner} => {mapped} {} {kind}", one.protocol)
+                .expect("a string takes any text");
         }
         Ok(text)
     }

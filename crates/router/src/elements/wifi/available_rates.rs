@@ -111,7 +111,7 @@ impl AvailableRates {
 
 fn listed(rates: &[u8]) -> String {
     rates.iter().fold(String::new(), |mut text, rate| {
-        write!(text, " {rate}").expect("a string grows");
+        write!(text, " {rate}").expect("a string takes any text");
         text
     })
 }
@@ -141,7 +141,7 @@ impl Element for AvailableRates {
             text = format!("DEFAULT {}\n", listed(&self.default));
         }
         for (station, rates) in &self.stations {
-            writeln!(text, "{station} {}", listed(rates)).expect("a string grows");
+            writeln!(text, "{station} {}", listed(rates)).expect("a string takes any text");
         }
         Ok(text)
     }

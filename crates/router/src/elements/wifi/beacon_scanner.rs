@@ -151,7 +151,7 @@ impl Element for BeaconScanner {
                 now - heard.last,
                 stations::offer_text(heard.capability, &heard.rates)
             )
-            .expect("a string grows");
+            .expect("a string takes any text");
         }
         Ok(text)
     }

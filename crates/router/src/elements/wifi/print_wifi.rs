@@ -262,7 +262,7 @@ impl Element for PrintWifi {
         for handle in batch.iter() {
             let mut text = String::new();
             self.describe(&mut text, &ctx.pool()[handle])
-                .expect("a string grows");
+                .expect("a string takes any text");
             ctx.host().say(&text);
         }
     }

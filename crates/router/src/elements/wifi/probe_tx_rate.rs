@@ -329,13 +329,13 @@ impl Element for ProbeTxRate {
                 let mut text = String::new();
                 for (to, link) in &mut self.links {
                     link.forget(since);
-                    writeln!(text, "{}", EtherAddress(*to)).expect("a string grows");
+                    writeln!(text, "{}", EtherAddress(*to)).expect("a string takes any text");
                     for rate in &link.rates {
                         let known = link.known(*rate);
                         let us = known.mean_us().unwrap_or(0);
                         let Known { well, sent, .. } = known;
                         writeln!(text, " {rate} success {well} total {sent} average_us {us}")
-                            .expect("a string grows");
+                            .expect("a string takes any text");
                     }
                 }
                 text

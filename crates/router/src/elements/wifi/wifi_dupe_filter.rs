@@ -126,7 +126,7 @@ impl Element for WifiDupeFilter {
                 text,
                 "{sender} packets {packets} dupes {dupes} seq {sequence} frag {fragment}"
             )
-            .expect("a string grows");
+            .expect("a string takes any text");
         }
         Ok(text)
     }

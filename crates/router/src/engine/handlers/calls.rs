@@ -167,7 +167,9 @@ impl Ctx {
         let (owner, name) = match text.split_once('.') {
             Some(("", name)) => (Owner::Router, name),
             Some((element, name)) if self.find(element, Some(from)).is_some() => {
-                let found = self.find(element, Some(from)).expect("it was found");
+                let found = self
+                    .find(element, Some(from))
+                    .expect("the guard of this arm found it");
                 (Owner::Element(found), name)
             }
             split => {
@@ -418,7 +420,7 @@ impl Ctx {
         ];
         for (what, modes, free, is_input) in sides {
             let plural = if modes.len() == 1 { "" } else { "s" };
-            writeln!(text, "{} {what}{plural}", modes.len()).expect("a string grows");
+            writeln!(text, "{} {what}{plural}", modes.len()).expect("a string takes any text");
             for (port, mode) in modes.iter().enumerate() {
                 let word = if *mode == Mode::Pull { "pull" } else { "push" };
                 let resolved = if free[port] { "~" } else { "" };
@@ -431,7 +433,7 @@ impl Ctx {
                     wiring.after(near).map(to).collect()
                 };
                 let ends = ends.join(", ");
-                writeln!(text, "{word}{resolved}\t-\t{ends}").expect("a string grows");
+                writeln!(text, "{word}{resolved}\t-\t{ends}").expect("a string takes any text");
             }
         }
         text

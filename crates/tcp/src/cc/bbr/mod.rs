@@ -22,6 +22,17 @@
 //! window's budget follows the kernel's `tso_segs_goal`, which looks at the pacing rate alone: a
 //! device without segmentation offload does not make it smaller.
 //!
+//! # Example
+//! ```toml
+//! duration = "20 s"
+//! [path]
+//! rate = "20 Mbit/s"
+//! rtt = "40 ms"
+//! queue = { limit = "5 bdp" }
+//! [[flow]]
+//! variant = "bbr"
+//! ```
+//!
 //! # Parameters
 //! The kernel's constants, by the kernel's names without `bbr_`.
 //!

@@ -298,7 +298,7 @@ impl RateTree {
             };
             let rates = [0, 1].map(|way| counter.rates[way].text(now, 0));
             let below = counter.below;
-            writeln!(out, "{name}\t{}\t{}", rates[0], rates[1]).expect("a string grows");
+            writeln!(out, "{name}\t{}\t{}", rates[0], rates[1]).expect("a string takes any text");
             if let Some(below) = below {
                 self.write_level(below, &format!("\t{name}"), now, out);
             }

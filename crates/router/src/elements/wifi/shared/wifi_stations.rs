@@ -195,13 +195,13 @@ pub(crate) fn rates_text(rates: &[u8]) -> (String, String) {
 pub(crate) fn offer_text(field: u16, rates: &[u8]) -> String {
     let mut text = "[ ".to_owned();
     for name in capabilities(field) {
-        write!(text, "{name} ").expect("a string grows");
+        write!(text, "{name} ").expect("a string takes any text");
     }
     text += "] ( { ";
     let (basic, others) = rates_text(rates);
     for (list, end) in [(basic, "} "), (others, ")")] {
         for rate in list.split_whitespace() {
-            write!(text, "{rate} ").expect("a string grows");
+            write!(text, "{rate} ").expect("a string takes any text");
         }
         text += end;
     }
