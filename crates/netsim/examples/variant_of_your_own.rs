@@ -30,6 +30,19 @@ mod gaimd {
     //! # Parameters
     //! `keep`.
     //!
+    //! # Example
+    //! ```toml
+    //! duration = "20 s"
+    //! [path]
+    //! rate = "10 Mbit/s"
+    //! rtt = "40 ms"
+    //! [[flow]]
+    //! variant = "gaimd"
+    //! params = { keep = 0.7 }
+    //! [[flow]]
+    //! variant = "reno"
+    //! ```
+    //!
     //! # References
     //! Yang and Lam, "General AIMD Congestion Control", ICNP 2000.
 

@@ -330,7 +330,7 @@ fn block<'a>(text: &'a str, language: &str, mark: &str) -> &'a str {
     let blocks = text
         .split(&fence)
         .skip(1)
-        .filter_map(|rest| rest.split("```\n").next());
+        .filter_map(|rest| Some(&rest[..=rest.find("\n```\n")?]));
     let mut found = blocks.filter(|block| block.contains(mark));
     found
         .next()
