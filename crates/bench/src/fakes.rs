@@ -2,11 +2,11 @@
 //! do.
 
 use crate::frames::{GAP_AND_PREAMBLE, Sizes};
-use crate::ports::{Flow, Learned, Learning};
+use crate::ports::{Learned, Learning, PortFlow};
 use crate::procedures::{Bench, Entry, Search};
 use crate::testbed::{Observation, Outage, Plan, Testbed, Traffic, Unable, Variation};
 use crate::transfer::{Across, File, Protocol as Carrier, Transferred};
-use crate::trial::{Failure, Load, Outcome};
+use crate::trial::{Failure, Load, TrialOutcome};
 use std::collections::VecDeque;
 use trammel_core::entry::{Params, Value};
 use trammel_core::label::Label;
@@ -180,10 +180,10 @@ impl Testbed for Device {
     }
 
     /// All flows go from the first port to the second and share the processor evenly.
-    fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Failure> {
         let fps: f64 = flows.iter().map(|f| f.load.frames_per_second()).sum();
         let share = (self.capacity_fps / fps).min(1.0);
-        let of = |flow: &Flow| passed(flow.load, 1.0, share, self.delay);
+        let of = |flow: &PortFlow| passed(flow.load, 1.0, share, self.delay);
         Ok(flows.iter().map(of).collect())
     }
 }
@@ -262,7 +262,7 @@ impl Seen {
             picked.take(tags.frames as usize).copied().collect()
         });
         let after = self.left.iter().filter(|at| **at > self.last_due).count();
-        let outcome = Outcome {
+        let outcome = TrialOutcome {
             offered,
             forwarded: self.left.len() as u64,
             effective: plan.duration(),
@@ -285,7 +285,7 @@ fn passed(load: Load, offered: f64, forwarded: f64, delay: Span) -> Observation 
     let offered = (load.frames() * offered).round();
     let mut latency = Histogram::of_times();
     latency.record_time(delay);
-    Observation::of(Outcome {
+    Observation::of(TrialOutcome {
         offered: offered as u64,
         forwarded: (offered * forwarded).round() as u64,
         effective: load.duration(),
@@ -313,7 +313,7 @@ impl Testbed for Wire {
 
     fn offer(&mut self, _traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {
         let offered = plan.frames().round() as u64;
-        Ok(Observation::of(Outcome {
+        Ok(Observation::of(TrialOutcome {
             offered,
             forwarded: offered,
             effective: plan.duration(),
@@ -408,14 +408,14 @@ impl Testbed for Switch {
         Wire.offer(traffic, plan)
     }
 
-    fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Failure> {
         let shares = flows.iter().map(|flow| {
             let demand = flows.iter().filter(|other| other.to == flow.to);
             let fps: f64 = demand.map(|other| other.load.frames_per_second()).sum();
             (self.line_fps(&flow.traffic) / fps).min(1.0)
         });
         let shares: Vec<f64> = shares.collect();
-        let of = |(at, flow): (usize, &Flow)| {
+        let of = |(at, flow): (usize, &PortFlow)| {
             let mut forwarded = shares[at];
             if self.blocks {
                 let same = flows

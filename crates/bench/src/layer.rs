@@ -1,6 +1,6 @@
 //! A testbed around another: what it does not change, the other one answers.
 
-use crate::ports::{Flow, Learned, Learning};
+use crate::ports::{Learned, Learning, PortFlow};
 use crate::testbed::{LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
 use crate::transfer::{File, Protocol as Carrier, Transferred};
 use crate::trial::Failure;
@@ -21,7 +21,7 @@ pub trait Layer: std::fmt::Debug {
     }
 
     /// [`Testbed::offer_together`] of the layer.
-    fn on_offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn on_offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Failure> {
         self.bed_mut().offer_together(flows)
     }
 
@@ -81,7 +81,7 @@ impl<L: Layer> Testbed for L {
         self.on_offer(traffic, plan)
     }
 
-    fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Failure> {
         self.on_offer_together(flows)
     }
 

@@ -26,5 +26,5 @@ pub use recorded::Recorded;
 pub use search::binary::Binary;
 pub use search::{Found, Verdict};
 pub use testbed::{Testbed, Traffic};
-pub use trial::{Load, Outcome, Trial};
+pub use trial::{Load, Trial, TrialOutcome};
 pub use validity::Validity;

@@ -13,7 +13,7 @@ use trammel_core::time::Span;
 
 /// What one port sends to another.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Flow {
+pub struct PortFlow {
     /// The port into which frames are sent, from 0.
     pub from: u32,
     /// The port out of which they should come.
@@ -24,10 +24,10 @@ pub struct Flow {
     pub load: Load,
 }
 
-impl Flow {
+impl PortFlow {
     /// `load` of `traffic` from one port to another.
-    pub fn new(from: u32, to: u32, traffic: &Traffic, load: Load) -> Flow {
-        Flow {
+    pub fn new(from: u32, to: u32, traffic: &Traffic, load: Load) -> PortFlow {
+        PortFlow {
             from,
             to,
             traffic: Traffic {

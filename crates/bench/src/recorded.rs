@@ -4,7 +4,7 @@
 //! same. Learning has a row in the table of its own test.
 
 use crate::layer::Layer;
-use crate::ports::Flow;
+use crate::ports::PortFlow;
 use crate::testbed::{Observation, Plan, Testbed, Traffic};
 use crate::transfer::{File, Transferred};
 use crate::trial::Failure;
@@ -144,7 +144,7 @@ impl Layer for Recorded<'_> {
         Ok(observed)
     }
 
-    fn on_offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn on_offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Failure> {
         let observed = self.bed.offer_together(flows)?;
         for (flow, of) in flows.iter().zip(&observed) {
             self.note(&flow.traffic, &Plan::of(&[flow.load]), of);

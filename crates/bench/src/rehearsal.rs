@@ -4,10 +4,10 @@
 //! It answers as a device would that forwards a share of the line's rate and loses the rest, so
 //! that searches take about as many trials as on a device.
 
-use crate::ports::{Flow, Learned, Learning};
+use crate::ports::{Learned, Learning, PortFlow};
 use crate::testbed::{LatencyOf, Observation, Outage, Plan, Testbed, Traffic, Unable, Variation};
 use crate::transfer::{self, File, Protocol as Carrier, Transferred};
-use crate::trial::{Failure, Load, Outcome};
+use crate::trial::{Failure, Load, TrialOutcome};
 use trammel_core::label::Label;
 use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
@@ -83,7 +83,7 @@ impl<'a> Rehearsal<'a> {
         let offered: u64 = plan.loads.iter().map(|l| l.frames().round() as u64).sum();
         let mut latency = Histogram::of_times();
         latency.record_time(LATENCY);
-        let outcome = Outcome {
+        let outcome = TrialOutcome {
             offered,
             forwarded: plan.loads.iter().map(passes).sum::<u64>().min(offered),
             effective: plan.duration(),
@@ -155,7 +155,7 @@ impl Testbed for Rehearsal<'_> {
         Ok(self.supposed(traffic, plan))
     }
 
-    fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Failure> {
         let plans = flows
             .iter()
             .map(|flow| (&flow.traffic, Plan::of(&[flow.load])));
@@ -163,7 +163,7 @@ impl Testbed for Rehearsal<'_> {
             let longest = flows.iter().map(|flow| flow.load.duration()).max();
             self.count(longest.unwrap_or_default());
         }
-        let of = |flow: &Flow| self.supposed(&flow.traffic, &Plan::of(&[flow.load]));
+        let of = |flow: &PortFlow| self.supposed(&flow.traffic, &Plan::of(&[flow.load]));
         Ok(flows.iter().map(of).collect())
     }
 

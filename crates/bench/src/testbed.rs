@@ -10,9 +10,9 @@
 //! know nothing of it.
 
 use crate::frames::Sizes;
-use crate::ports::{Flow, Learned, Learning};
+use crate::ports::{Learned, Learning, PortFlow};
 use crate::transfer::{File, Protocol as Carrier, Transferred};
-use crate::trial::{Failure, Load, Outcome, Trial};
+use crate::trial::{Failure, Load, Trial, TrialOutcome};
 use trammel_core::label::Label;
 use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
@@ -177,7 +177,7 @@ impl Plan {
     /// Whether less was offered than it intends, or slower, by more than the share `tolerance` and
     /// by more than `sources` whole frames. Of so few frames that one is more than that share, only
     /// the number is judged: how long they take is a matter of single gaps.
-    pub fn falls_short(&self, outcome: &Outcome, tolerance: f64, sources: u32) -> bool {
+    pub fn falls_short(&self, outcome: &TrialOutcome, tolerance: f64, sources: u32) -> bool {
         let frames = self.frames();
         if frames * tolerance < 1.0 {
             let whole = outcome.offered + u64::from(sources.saturating_sub(1));
@@ -230,7 +230,7 @@ pub struct Variation {
 #[derive(Clone, Debug)]
 pub struct Observation {
     /// All loads and directions together.
-    pub outcome: Outcome,
+    pub outcome: TrialOutcome,
     /// What came and should not have.
     pub faults: Faults,
     /// When the last of the frames that were lost was due to be sent, from the first frame; none
@@ -255,7 +255,7 @@ pub struct Observation {
 
 impl Observation {
     /// Only the counts are known.
-    pub fn of(outcome: Outcome) -> Observation {
+    pub fn of(outcome: TrialOutcome) -> Observation {
         Observation {
             outcome,
             faults: Faults::default(),
@@ -366,7 +366,7 @@ pub trait Testbed: std::fmt::Debug {
 
     /// Offers all flows at once, as [`offer`](Self::offer) does one, and says what became of each.
     /// Without more, a testbed has two ports and does one flow from the first to the second.
-    fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Failure> {
         match flows {
             [only] if (only.from, only.to) == (0, 1) => {
                 let observed = self.offer(&only.traffic, &Plan::of(&[only.load]))?;
@@ -411,7 +411,7 @@ pub struct Constant<'a, T: ?Sized> {
 }
 
 impl<T: Testbed + ?Sized> Trial for Constant<'_, T> {
-    fn run(&mut self, load: Load) -> Result<Outcome, Failure> {
+    fn run(&mut self, load: Load) -> Result<TrialOutcome, Failure> {
         let observed = self.bed.offer(self.traffic, &Plan::of(&[load]))?;
         Ok(observed.outcome)
     }

@@ -54,7 +54,7 @@ impl Load {
 
 /// What became of a trial.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct TrialOutcome {
     /// Frames that were sent to the device.
     pub offered: u64,
     /// Frames of these that came out of it where they should.
@@ -68,7 +68,7 @@ pub struct Outcome {
     pub latency: Option<Histogram>,
 }
 
-impl Outcome {
+impl TrialOutcome {
     /// Frames that did not come out.
     pub fn lost(&self) -> u64 {
         self.offered.saturating_sub(self.forwarded)
@@ -123,7 +123,7 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 pub trait Trial {
     /// Offers `load`, waits for what is left on its way, and says what became of it. A trial begins
     /// with the device at rest: what it did before does not matter.
-    fn run(&mut self, load: Load) -> Result<Outcome, Failure>;
+    fn run(&mut self, load: Load) -> Result<TrialOutcome, Failure>;
 
     /// How many senders share the load, each of which sends a whole number of frames.
     fn sources(&self) -> u32 {
@@ -131,8 +131,8 @@ pub trait Trial {
     }
 }
 
-impl<F: FnMut(Load) -> Result<Outcome, Failure>> Trial for F {
-    fn run(&mut self, load: Load) -> Result<Outcome, Failure> {
+impl<F: FnMut(Load) -> Result<TrialOutcome, Failure>> Trial for F {
+    fn run(&mut self, load: Load) -> Result<TrialOutcome, Failure> {
         self(load)
     }
 }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_trial_of_nothing_loses_nothing() {
-        let none = Outcome {
+        let none = TrialOutcome {
             offered: 0,
             forwarded: 3,
             effective: Span::ZERO,
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn too_few_frames_and_too_long_a_time_fall_short() {
         let load = Load::new(1000.0, Span::from_secs(1)).unwrap();
-        let outcome = |offered, ms| Outcome {
+        let outcome = |offered, ms| TrialOutcome {
             offered,
             forwarded: offered,
             effective: Span::from_ms(ms),

@@ -19,7 +19,7 @@
 //!
 //! All searches offer their loads through a [`Tester`], which keeps every trial that was made.
 
-use crate::trial::{Failure, Load, Outcome, Trial};
+use crate::trial::{Failure, Load, Trial, TrialOutcome};
 use trammel_stats::table::format_float;
 
 /// When a trial is valid, and what becomes of those that are not.
@@ -86,7 +86,7 @@ pub struct Tried {
     /// What was intended.
     pub load: Load,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: TrialOutcome,
     /// What it counts for.
     pub standing: Standing,
 }
@@ -238,10 +238,10 @@ mod tests {
 
     /// A tester that sends `most` frames at most and stretches a trial by `stretch`, before a
     /// device that loses nothing.
-    fn limited(most: u64, stretch: f64) -> impl FnMut(Load) -> Result<Outcome, Failure> {
+    fn limited(most: u64, stretch: f64) -> impl FnMut(Load) -> Result<TrialOutcome, Failure> {
         move |load| {
             let offered = (load.frames() as u64).min(most);
-            Ok(Outcome {
+            Ok(TrialOutcome {
                 offered,
                 forwarded: offered,
                 effective: Span::from_secs_f64(load.duration().as_secs_f64() * stretch),
@@ -284,12 +284,12 @@ mod tests {
 
     /// A device that bears 1000 frames a second and holds ten, and a tester that makes so many a
     /// burst in each trial.
-    fn bursty(bursts: &'static [u64]) -> impl FnMut(Load) -> Result<Outcome, Failure> {
+    fn bursty(bursts: &'static [u64]) -> impl FnMut(Load) -> Result<TrialOutcome, Failure> {
         let mut made = bursts.iter().cycle();
         move |load| {
             let (offered, burst) = (load.frames() as u64, *made.next().unwrap());
             let overload = offered.saturating_sub(1000);
-            Ok(Outcome {
+            Ok(TrialOutcome {
                 offered,
                 forwarded: offered - overload - burst.saturating_sub(10),
                 effective: load.duration(),

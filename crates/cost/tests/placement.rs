@@ -7,7 +7,7 @@ use trammel_cost::place::check::check;
 use trammel_cost::place::model::{
     Arrivals, Cache, Chain, Interval, Kind, Node, Placement, Problem, Table, Work,
 };
-use trammel_cost::place::outcome::{Outcome, Refusal};
+use trammel_cost::place::outcome::{PlacementOutcome, Refusal};
 use trammel_cost::place::solve::place;
 
 fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
@@ -98,7 +98,7 @@ fn random_chain(rng: &mut Rng, n: usize, count: usize, kinds: &[Kind]) -> Chain 
 }
 
 /// The first `wanted` problems that have a placement, with it.
-fn placed(wanted: usize) -> Vec<(Problem, Outcome)> {
+fn placed(wanted: usize) -> Vec<(Problem, PlacementOutcome)> {
     let solved = (0..).filter_map(|seed| {
         let problem = random(seed);
         let outcome = place(&problem).ok()?;

@@ -4,7 +4,7 @@
 //! Errors are relative to what was measured; where nothing was, to what was printed; where that is
 //! not either, the prediction's is relative to the simulation. The column `reference` says which.
 
-use super::outcome::{Cell as Found, Outcome};
+use super::outcome::{Cell as Found, ForwardingOutcome};
 use super::row::{Row, us};
 use trammel_scenario::forwarding::{Metric, Test};
 use trammel_stats::stats::relative_error;
@@ -67,12 +67,12 @@ fn rate(at: &At, cycles: f64) -> f64 {
 }
 
 /// Every row, in the order of points, functions, sizes and metrics.
-pub(super) fn all(outcome: &Outcome<'_>) -> Vec<Compared> {
+pub(super) fn all(outcome: &ForwardingOutcome<'_>) -> Vec<Compared> {
     let cells = outcome.cells.iter().enumerate();
     cells.flat_map(|(n, cell)| of(outcome, n, cell)).collect()
 }
 
-fn of(outcome: &Outcome<'_>, n: usize, cell: &Found) -> Vec<Compared> {
+fn of(outcome: &ForwardingOutcome<'_>, n: usize, cell: &Found) -> Vec<Compared> {
     let (point, tested) = cell.of(outcome.file);
     let printed = |metric: Metric| {
         let mut all = point.scenario.published.iter();

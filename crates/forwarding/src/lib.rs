@@ -24,7 +24,7 @@ mod tables;
 mod text;
 
 use kept::KeptCell;
-use outcome::{Cell, Outcome};
+use outcome::{Cell, ForwardingOutcome};
 use rayon::prelude::*;
 use search::Sought;
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ use std::sync::atomic::Ordering;
 use trammel_cost::estimate::{Ports as Links, line_bits};
 use trammel_cost::machine::Machine;
 use trammel_ground::progress::Progress;
-use trammel_ground::{Lacks, machine as this_machine};
+use trammel_ground::{Unsupported, machine as this_machine};
 use trammel_report::Report;
 use trammel_report::kept::Shelf;
 use trammel_report::run::{self, Request, Status, Subject as Described};
@@ -70,7 +70,7 @@ pub struct Forwarding {
 
 impl Described for Forwarding {
     type Run = KeptCell;
-    type Outcome<'a> = Outcome<'a>;
+    type Outcome<'a> = ForwardingOutcome<'a>;
 
     fn name(&self) -> &str {
         &self.file.name
@@ -90,12 +90,12 @@ impl Described for Forwarding {
         request: &Request,
         shelf: &Shelf<KeptCell>,
         _: Option<PathBuf>,
-    ) -> anyhow::Result<Outcome<'a>> {
+    ) -> anyhow::Result<ForwardingOutcome<'a>> {
         carry_out(self, request, shelf)
     }
 }
 
-impl run::Outcome for Outcome<'_> {
+impl run::Outcome for ForwardingOutcome<'_> {
     fn status(&self) -> &Status {
         &self.status
     }
@@ -118,9 +118,9 @@ fn carry_out<'a>(
     job: &'a Forwarding,
     request: &Request,
     shelf: &Shelf<KeptCell>,
-) -> anyhow::Result<Outcome<'a>> {
+) -> anyhow::Result<ForwardingOutcome<'a>> {
     let file = &job.file;
-    let mut outcome = Outcome {
+    let mut outcome = ForwardingOutcome {
         file,
         machines: Vec::new(),
         cells: cells(file),
@@ -139,7 +139,7 @@ fn carry_out<'a>(
         let name = &point.scenario.machine;
         match machines::find(name) {
             Ok(machine) => outcome.machines.push(Some(machine)),
-            Err(error) if error.downcast_ref::<Lacks>().is_some() => {
+            Err(error) if error.downcast_ref::<Unsupported>().is_some() => {
                 outcome.machines.push(None);
                 let needs = [Engine::Predict, Engine::Simulate];
                 let text = format!("{error:#}");
@@ -175,7 +175,7 @@ fn carry_out<'a>(
         let (what, mend) = all
             .rsplit_once("; ")
             .unwrap_or((&all, "nothing can be run"));
-        return Err(Lacks::error(what, mend));
+        return Err(Unsupported::error(what, mend));
     }
     about_lists(&mut outcome, &engines);
     model(request, shelf, &engines, &mut outcome)?;
@@ -233,7 +233,7 @@ fn model(
     request: &Request,
     shelf: &Shelf<KeptCell>,
     engines: &[Engine],
-    outcome: &mut Outcome<'_>,
+    outcome: &mut ForwardingOutcome<'_>,
 ) -> anyhow::Result<()> {
     let does = |engine| engines.contains(&engine);
     if !does(Engine::Predict) && !does(Engine::Simulate) {
@@ -346,7 +346,7 @@ fn traffic(tested: &Tested, frame: u32) -> Traffic {
 fn measure_all(
     request: &Request,
     shelf: &Shelf<KeptCell>,
-    outcome: &mut Outcome<'_>,
+    outcome: &mut ForwardingOutcome<'_>,
     is_here: impl Fn(&Point) -> bool,
 ) -> anyhow::Result<()> {
     let file = outcome.file;
@@ -430,7 +430,7 @@ fn measure_one(bench: &Workbench, point: &Point, traffic: &Traffic) -> (KeptCell
 }
 
 /// Keeps that a cell failed; a wrong configuration ends the run, since it is wrong at every size.
-fn fail(outcome: &mut Outcome<'_>, at: usize, error: Error) -> anyhow::Result<()> {
+fn fail(outcome: &mut ForwardingOutcome<'_>, at: usize, error: Error) -> anyhow::Result<()> {
     let cell = &outcome.cells[at];
     let (point, tested) = cell.of(outcome.file);
     let why = match error {
@@ -455,7 +455,7 @@ fn fail(outcome: &mut Outcome<'_>, at: usize, error: Error) -> anyhow::Result<()
 }
 
 /// Notes what is not in an estimate.
-fn about_undeclared(outcome: &mut Outcome<'_>) {
+fn about_undeclared(outcome: &mut ForwardingOutcome<'_>) {
     let mut notes = Vec::new();
     for cell in &outcome.cells {
         let (_, tested) = cell.of(outcome.file);
@@ -478,7 +478,7 @@ fn about_undeclared(outcome: &mut Outcome<'_>) {
 }
 
 /// Notes that lists of operations are predicted only.
-fn about_lists(outcome: &mut Outcome<'_>, engines: &[Engine]) {
+fn about_lists(outcome: &mut ForwardingOutcome<'_>, engines: &[Engine]) {
     let others: Vec<&str> = engines
         .iter()
         .filter(|engine| **engine != Engine::Predict)
@@ -502,7 +502,7 @@ fn about_lists(outcome: &mut Outcome<'_>, engines: &[Engine]) {
 }
 
 /// Notes frames that do not leave, or leave elsewhere than the stream says.
-fn about_frames(outcome: &mut Outcome<'_>) -> anyhow::Result<()> {
+fn about_frames(outcome: &mut ForwardingOutcome<'_>) -> anyhow::Result<()> {
     let mut notes = Vec::new();
     let mut last = None;
     for at in 0..outcome.cells.len() {

@@ -47,7 +47,7 @@ impl Cell {
 
 /// What came of everything.
 #[derive(Debug)]
-pub struct Outcome<'a> {
+pub struct ForwardingOutcome<'a> {
     pub(super) file: &'a ForwardingFile,
     /// The machine of each point, where there is one.
     pub(super) machines: Vec<Option<Machine>>,

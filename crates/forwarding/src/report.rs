@@ -2,7 +2,7 @@
 //! what costs what.
 
 use super::comparison::{self, Compared};
-use super::outcome::{Cell, Outcome};
+use super::outcome::{Cell, ForwardingOutcome};
 use trammel_core::label::Label;
 use trammel_report::comparison::{BOUNDS, Comparison, Estimate, Row, Source};
 use trammel_report::dots::{DotPlot, DotSeries};
@@ -36,7 +36,7 @@ struct Part<'a> {
 }
 
 /// The whole report.
-pub(super) fn report(outcome: &Outcome<'_>, info: &RunInfo) -> Report {
+pub(super) fn report(outcome: &ForwardingOutcome<'_>, info: &RunInfo) -> Report {
     let tables = &outcome.tables;
     let compared = comparison::all(outcome);
     let parts = parts(outcome, &compared);
@@ -96,7 +96,7 @@ pub(super) fn report(outcome: &Outcome<'_>, info: &RunInfo) -> Report {
     }
 }
 
-fn parts<'a>(outcome: &'a Outcome<'_>, compared: &'a [Compared]) -> Vec<Part<'a>> {
+fn parts<'a>(outcome: &'a ForwardingOutcome<'_>, compared: &'a [Compared]) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'a>> = Vec::new();
     let chunks = outcome
         .cells
@@ -131,7 +131,11 @@ fn of_engine(one: &Compared, label: Label) -> Option<f64> {
     }
 }
 
-fn throughput(outcome: &Outcome<'_>, compared: &[Compared], parts: &[Part<'_>]) -> Section {
+fn throughput(
+    outcome: &ForwardingOutcome<'_>,
+    compared: &[Compared],
+    parts: &[Part<'_>],
+) -> Section {
     let mut blocks = Vec::new();
     let notes = outcome
         .status
@@ -260,7 +264,7 @@ fn dots(parts: &[Part<'_>]) -> DotPlot {
     }
 }
 
-fn side_by_side(outcome: &Outcome<'_>, compared: &[Compared]) -> Comparison {
+fn side_by_side(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Comparison {
     let labels = ENGINES.into_iter().chain([Label::Published]);
     let labels: Vec<Label> = labels
         .filter(|label| compared.iter().any(|one| of_engine(one, *label).is_some()))
@@ -409,7 +413,7 @@ fn shares(parts: &[Part<'_>]) -> Option<Section> {
 }
 
 /// The smallest frames of the first function, in a sentence.
-fn answer(outcome: &Outcome<'_>, compared: &[Compared]) -> Answer {
+fn answer(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Answer {
     let rates = compared.iter().filter(|one| one.metric == "throughput");
     let least = rates.min_by_key(|one| {
         let cell = &outcome.cells[one.cell];

@@ -1,7 +1,7 @@
 //! A trial as it stands in tables: of the simulated device one, of this machine the median of
 //! several windows.
 
-use trammel_bench::trial::Outcome;
+use trammel_bench::trial::TrialOutcome;
 use trammel_core::time::Span;
 use trammel_scenario::forwarding::Test;
 use trammel_workbench::recovery::Recovery;
@@ -45,7 +45,7 @@ pub(super) struct Windows {
 
 impl Row {
     /// One trial.
-    pub(super) fn of(test: Test, share: Option<f64>, intended: f64, outcome: &Outcome) -> Row {
+    pub(super) fn of(test: Test, share: Option<f64>, intended: f64, outcome: &TrialOutcome) -> Row {
         let quantile = |fraction| outcome.latency.as_ref()?.quantile_time(fraction);
         Row {
             test,

@@ -11,7 +11,7 @@
 use super::row::Row;
 use trammel_bench::search::binary::Binary;
 use trammel_bench::search::{Found, Verdict};
-use trammel_bench::trial::{Failure, Load, Outcome, Trial};
+use trammel_bench::trial::{Failure, Load, Trial, TrialOutcome};
 use trammel_core::time::{Span, Time};
 use trammel_scenario::forwarding::{Bench, Test};
 use trammel_workbench::device::Device;
@@ -169,14 +169,14 @@ fn recover(device: &mut Device, overload: f64, bench: &Bench) -> Result<Row, Err
 
 /// Whether the device was done when the last frame had come, but for half of the resolution or the
 /// batches that are under way at any load near the maximum.
-fn keeps_up(device: &Device, outcome: &Outcome, bench: &Bench) -> bool {
+fn keeps_up(device: &Device, outcome: &TrialOutcome, bench: &Bench) -> bool {
     let sending = outcome.effective.as_secs_f64();
     let under_way = device.under_way() as f64 / outcome.offered.max(1) as f64;
     let late = under_way.max(bench.resolution / 2.0);
     device.occupied().as_secs_f64() <= sending * (1.0 + late)
 }
 
-fn offer(device: &mut Device, pps: f64, length: Span) -> Result<Outcome, Error> {
+fn offer(device: &mut Device, pps: f64, length: Span) -> Result<TrialOutcome, Error> {
     device
         .run(load(pps, length)?)
         .map_err(|failure| Error::Other(failure.to_string()))
@@ -207,7 +207,7 @@ fn search(
         });
         // To the search, who does not keep up loses.
         let forwarded = outcome.forwarded - u64::from(!passed && outcome.lost() == 0);
-        Ok(Outcome {
+        Ok(TrialOutcome {
             forwarded,
             ..outcome
         })

@@ -1,7 +1,7 @@
 //! The tables of a forwarding run: `functions`, `trials`, `comparison`, `summary`.
 
 use super::comparison::{self, Compared};
-use super::outcome::{Cell as Found, Outcome};
+use super::outcome::{Cell as Found, ForwardingOutcome};
 use super::row::{Row, us};
 use super::search::Sought;
 use trammel_cost::estimate::line_bits;
@@ -15,7 +15,7 @@ use trammel_workbench::estimate::At;
 use trammel_workbench::measure::Measured;
 
 /// Every table.
-pub(super) fn all(outcome: &Outcome<'_>) -> Vec<Table> {
+pub(super) fn all(outcome: &ForwardingOutcome<'_>) -> Vec<Table> {
     let compared = comparison::all(outcome);
     vec![
         functions(outcome),
@@ -31,7 +31,7 @@ struct Lead {
 }
 
 impl Lead {
-    fn of(outcome: &Outcome<'_>) -> Lead {
+    fn of(outcome: &ForwardingOutcome<'_>) -> Lead {
         let points = outcome.file.points.iter();
         let points: Vec<&[Swept]> = points.map(|point| point.swept.as_slice()).collect();
         Lead {
@@ -59,7 +59,12 @@ impl Lead {
         Table::new(name, columns)
     }
 
-    fn cells(&self, outcome: &Outcome<'_>, engine: Option<&str>, cell: &Found) -> Vec<Cell> {
+    fn cells(
+        &self,
+        outcome: &ForwardingOutcome<'_>,
+        engine: Option<&str>,
+        cell: &Found,
+    ) -> Vec<Cell> {
         let (point, tested) = cell.of(outcome.file);
         let mut cells: Vec<Cell> = engine.map(Cell::from).into_iter().collect();
         cells.push(Cell::from(point.id.as_str()));
@@ -104,7 +109,7 @@ const FUNCTIONS: &[(&str, CellType)] = &[
 ];
 
 /// A row for each function, frame size and engine.
-fn functions(outcome: &Outcome<'_>) -> Table {
+fn functions(outcome: &ForwardingOutcome<'_>) -> Table {
     let lead = Lead::of(outcome);
     let mut table = lead.table("functions", true, FUNCTIONS);
     for cell in &outcome.cells {
@@ -200,7 +205,7 @@ const TRIALS: &[(&str, CellType)] = &[
 ];
 
 /// A row for each trial of the simulated device and of this machine.
-pub(super) fn trials(outcome: &Outcome<'_>) -> Table {
+pub(super) fn trials(outcome: &ForwardingOutcome<'_>) -> Table {
     let lead = Lead::of(outcome);
     let mut table = lead.table("trials", true, TRIALS);
     for cell in &outcome.cells {
@@ -254,7 +259,7 @@ const COMPARISON: &[(&str, CellType)] = &[
     ("simulated_error", Float),
 ];
 
-fn comparison(outcome: &Outcome<'_>, compared: &[Compared]) -> Table {
+fn comparison(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Table {
     let lead = Lead::of(outcome);
     let mut table = lead.table("comparison", false, COMPARISON);
     for one in compared {
@@ -290,7 +295,7 @@ const SUMMARY: &[(&str, CellType)] = &[
 ];
 
 /// Each metric of each engine by itself; one run each, so there is no interval.
-fn summary(outcome: &Outcome<'_>, compared: &[Compared]) -> Table {
+fn summary(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Table {
     let lead = Lead::of(outcome);
     let mut table = lead.table("summary", true, SUMMARY);
     for one in compared {

@@ -1,7 +1,7 @@
 //! The comparison for a person at a terminal.
 
 use super::comparison::{self, Compared};
-use super::outcome::{Cell, Outcome};
+use super::outcome::{Cell, ForwardingOutcome};
 use super::row::{Row, us};
 use std::fmt::Write;
 use trammel_core::time::Span;
@@ -10,7 +10,7 @@ use trammel_workbench::view::source;
 
 /// Every point and function: rates by frame size with errors, then what trials at given loads came
 /// to.
-pub(super) fn all(outcome: &Outcome<'_>) -> String {
+pub(super) fn all(outcome: &ForwardingOutcome<'_>) -> String {
     let compared = comparison::all(outcome);
     let mut text = String::new();
     let mut last = None;
@@ -41,7 +41,7 @@ pub(super) fn all(outcome: &Outcome<'_>) -> String {
     text
 }
 
-fn heading(outcome: &Outcome<'_>, cell: &Cell) -> String {
+fn heading(outcome: &ForwardingOutcome<'_>, cell: &Cell) -> String {
     let (point, tested) = cell.of(outcome.file);
     let at = if point.swept.is_empty() {
         String::new()
@@ -114,7 +114,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Rates and cycles, two rows a frame size; columns without any value are left out.
-fn rates(outcome: &Outcome<'_>, rows: &[&Compared]) -> String {
+fn rates(outcome: &ForwardingOutcome<'_>, rows: &[&Compared]) -> String {
     let rows = rows
         .iter()
         .filter(|one| ["throughput", "cost"].contains(&one.metric.as_str()));

@@ -15,7 +15,7 @@ pub mod whole_file;
 
 pub use say::{print, printable, say, tell};
 pub use stdout::{Stdout, Unwritable, output_lost, stdout};
-pub use unsupported::Lacks;
+pub use unsupported::Unsupported;
 
 /// Everything was done.
 pub const DONE: u8 = 0;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use trammel_io::qdisc::{Kind, Netem, Tbf};
 use trammel_kernel::boot::{Limits, Machine};
-use trammel_kernel::job::{Flow, Host, Job, Route, Way, Wire};
+use trammel_kernel::job::{GuestFlow, GuestJob, Host, Route, Way, Wire};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (modules, args): (Vec<String>, Vec<String>) = std::env::args()
@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         by,
         metrics: Vec::new(),
     };
-    let job = Job {
+    let job = GuestJob {
         seed: 1,
         duration_ns: (seconds * 1e9) as i64,
         sample_ns: 100_000_000,
@@ -78,12 +78,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ],
         flows: args[6..]
             .iter()
-            .map(|name| Flow {
+            .map(|name| GuestFlow {
                 from: 0,
                 to: (2, 1),
                 congestion: name.clone(),
                 stop_ns: i64::MAX,
-                ..Flow::default()
+                ..GuestFlow::default()
             })
             .collect(),
         sysctls: vec![
@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 "300000".to_owned(),
             ),
         ],
-        ..Job::default()
+        ..GuestJob::default()
     };
     let mut machine = Machine::new(Path::new(&args[0]), Path::new(&args[1]))?;
     for module in modules {

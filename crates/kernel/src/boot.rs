@@ -4,7 +4,7 @@
 use crate::cause::Cause;
 use crate::guest::{FAILED, FILES, JOB, MODULES};
 use crate::initramfs::Archive;
-use crate::job::{Answer, Job};
+use crate::job::{Answer, GuestJob};
 use crate::processors::Processor;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -174,7 +174,7 @@ impl Machine {
     }
 
     /// Does `job` in a guest of its own, and waits for its answer.
-    pub fn run(&self, job: &Job, limits: &Limits<'_>) -> Result<Answer, Error> {
+    pub fn run(&self, job: &GuestJob, limits: &Limits<'_>) -> Result<Answer, Error> {
         let text = serde_json::to_vec(job).map_err(|why| Error::NotStarted(why.into()))?;
         self.ask(&text, job.seed, &job.parameters, limits)
     }
@@ -210,12 +210,12 @@ impl Machine {
         time: Duration,
         interrupted: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Error> {
-        let job = Job {
+        let job = GuestJob {
             duration_ns: NOTHING_NS,
             sample_ns: NOTHING_NS,
             queue_ns: NOTHING_NS,
             read_ns: NOTHING_NS,
-            ..Job::default()
+            ..GuestJob::default()
         };
         let limits = Limits {
             memory_mib: LEAST_MIB,
@@ -247,7 +247,7 @@ impl Machine {
 pub fn on_host<T: serde::de::DeserializeOwned>(
     program: &Path,
     name: &str,
-    job: &Job,
+    job: &GuestJob,
     limits: &Limits<'_>,
 ) -> Result<T, Error> {
     let text = serde_json::to_vec(job).map_err(|why| Error::NotStarted(why.into()))?;

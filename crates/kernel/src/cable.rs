@@ -1,6 +1,6 @@
 //! Wires that an emulator stands in, where the host's own TCP is measured.
 
-use crate::job::Job;
+use crate::job::GuestJob;
 
 /// A wire that an emulator stands in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl Cable {
 
 /// Where the emulator stands. Of a line, whose queue is before its first wire and whose losses are
 /// before its second, it does both at once.
-pub fn cables(job: &Job) -> Vec<Cable> {
+pub fn cables(job: &GuestJob) -> Vec<Cable> {
     let mut cables = Vec::new();
     let mut wire = 0;
     while wire < job.wires.len() {
@@ -41,7 +41,7 @@ pub fn cables(job: &Job) -> Vec<Cable> {
 }
 
 /// Whether packets that pass the wire all pass the next one too, and one of the two has a queue.
-fn is_line(job: &Job, wire: usize) -> bool {
+fn is_line(job: &GuestJob, wire: usize) -> bool {
     let Some([first, second]) = job.wires.get(wire..wire + 2) else {
         return false;
     };

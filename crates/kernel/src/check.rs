@@ -1,7 +1,7 @@
 //! Whether guests of a kernel run here: each finding says what was tried and how it went.
 
 use crate::boot::{BOOT_TIME, Error, Limits, Machine};
-use crate::job::{Answer, Flow, Host, Job, Route, Way, Wire};
+use crate::job::{Answer, GuestFlow, GuestJob, Host, Route, Way, Wire};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trammel_io::qdisc::{Codel, Kind, Loss, Netem, Red, Tbf};
@@ -297,7 +297,7 @@ fn bucket() -> Kind {
 }
 
 /// Three flows that compete and lose.
-fn lossy() -> Job {
+fn lossy() -> GuestJob {
     let mut job = job(bucket(), &["cubic", "bbr", "cdg"], 5);
     job.duration_ns = 5 * SHORT_NS;
     if let Some(Kind::Netem(netem)) = &mut job.wires[2].ways[0].queue {
@@ -307,7 +307,7 @@ fn lossy() -> Job {
 }
 
 /// Sender, router with `queue` in a bucket, router with a delay, receiver.
-fn job(queue: Kind, congestion: &[&str], seed: u64) -> Job {
+fn job(queue: Kind, congestion: &[&str], seed: u64) -> GuestJob {
     let wire = |ends, first: Option<Way>, second: Option<Way>| Wire {
         ends,
         mtu: 1500,
@@ -340,14 +340,14 @@ fn job(queue: Kind, congestion: &[&str], seed: u64) -> Job {
         by,
         metrics: Vec::new(),
     };
-    let flows = congestion.iter().map(|name| Flow {
+    let flows = congestion.iter().map(|name| GuestFlow {
         from: 0,
         to: (2, 1),
         congestion: (*name).to_owned(),
         stop_ns: i64::MAX,
-        ..Flow::default()
+        ..GuestFlow::default()
     });
-    Job {
+    GuestJob {
         seed,
         duration_ns: SHORT_NS,
         sample_ns: 20_000_000,
@@ -366,6 +366,6 @@ fn job(queue: Kind, congestion: &[&str], seed: u64) -> Job {
             route(2, 0, 1),
         ],
         flows: flows.collect(),
-        ..Job::default()
+        ..GuestJob::default()
     }
 }

@@ -10,7 +10,7 @@
 
 use crate::guest::flows;
 use crate::guest::network::Network;
-use crate::job::{Answer, Job};
+use crate::job::{Answer, GuestJob};
 use trammel_io::clock::monotonic_ns;
 use trammel_io::netns::Namespace;
 
@@ -24,7 +24,7 @@ const BEFORE_NS: i64 = 100_000_000;
 /// Does `job` with an emulator in namespace `emulator`; `begin` starts it once its interfaces are
 /// there.
 pub fn run<Q: Queues>(
-    job: &Job,
+    job: &GuestJob,
     emulator: &Namespace,
     begin: impl FnOnce(&[Cable]) -> Result<Q>,
 ) -> Result<(Answer, Q)> {
@@ -54,14 +54,14 @@ mod tests {
             ways,
         };
         let plain = Way::default;
-        let job = Job {
+        let job = GuestJob {
             wires: vec![
                 wire([0, 1], [queue(), plain()]),
                 wire([1, 2], [plain(), queue()]),
                 wire([3, 0], [queue(), queue()]),
                 wire([2, 4], [plain(), plain()]),
             ],
-            ..Job::default()
+            ..GuestJob::default()
         };
         let cables = cables(&job);
         assert_eq!(cables.len(), 2);

@@ -12,7 +12,7 @@ pub const FIRST_PORT: usize = 5000;
 
 /// What a guest does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Job {
+pub struct GuestJob {
     /// The seed of all that the kernel draws from when the flows are about to start.
     pub seed: u64,
     /// How long flows run, in nanoseconds.
@@ -33,7 +33,7 @@ pub struct Job {
     /// Routes of the flows.
     pub routes: Vec<Route>,
     /// The flows.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<GuestFlow>,
     /// Where frames are captured: wires and which of their ends.
     pub captures: Vec<(usize, usize)>,
     /// Parameters of modules: `tcp_cubic.hystart` and a value.
@@ -91,7 +91,7 @@ pub struct Route {
 
 /// A flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Flow {
+pub struct GuestFlow {
     /// The sending host.
     pub from: usize,
     /// The wire at whose end the receiving host is, and which end that is.

@@ -19,4 +19,4 @@ pub mod job;
 mod processors;
 
 pub use boot::{Limits, Machine};
-pub use job::{Answer, Flow, Host, Job, Route, Way, Wire};
+pub use job::{Answer, GuestFlow, GuestJob, Host, Route, Way, Wire};

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 use trammel_kernel::boot::{BOOT_TIME, Error, Limits, Machine};
 use trammel_kernel::build::{self, Source, Wish};
-use trammel_kernel::job::{Flow, Host, Job, Way, Wire};
+use trammel_kernel::job::{GuestFlow, GuestJob, Host, Way, Wire};
 
 /// The kernel of the cache; nothing, with the reason printed, where there is none, or where its
 /// guests do not run.
@@ -80,8 +80,8 @@ fn limits(time: Duration) -> Limits<'static> {
 }
 
 /// A flow over a wire.
-fn job(congestion: &str) -> Job {
-    Job {
+fn job(congestion: &str) -> GuestJob {
+    GuestJob {
         duration_ns: 1_000_000_000,
         sample_ns: 100_000_000,
         queue_ns: 1_000_000_000,
@@ -93,14 +93,14 @@ fn job(congestion: &str) -> Job {
             offload: false,
             ways: [Way::default(), Way::default()],
         }],
-        flows: vec![Flow {
+        flows: vec![GuestFlow {
             to: (0, 1),
             congestion: congestion.to_owned(),
             stop_ns: i64::MAX,
             bytes: Some(100_000),
-            ..Flow::default()
+            ..GuestFlow::default()
         }],
-        ..Job::default()
+        ..GuestJob::default()
     }
 }
 

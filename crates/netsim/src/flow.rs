@@ -2,7 +2,7 @@
 
 use crate::ids::{End, LinkId, ReadingAppId, TimerSlot};
 use crate::trace::{Pace, Sample, Trace};
-use crate::workload::{Job, Template};
+use crate::workload::{Template, WorkloadConnection};
 use std::ops::{Index, IndexMut};
 use std::sync::LazyLock;
 use trammel_core::time::{Span, Time};
@@ -154,7 +154,7 @@ pub struct FlowResult {
 
 /// A flow at work.
 #[derive(Debug)]
-pub(crate) struct Flow {
+pub(crate) struct RunningFlow {
     pub(crate) spec: FlowSpec,
     pub(crate) ends: Option<Box<Ends>>,
     /// The sender's timer on the agenda.
@@ -167,15 +167,15 @@ pub(crate) struct Flow {
     pub(crate) result: FlowResult,
     pub(crate) stopped: bool,
     /// What it does for a workload.
-    pub(crate) job: Option<Box<Job>>,
+    pub(crate) job: Option<Box<WorkloadConnection>>,
     /// When its job has its next turn.
     pub(crate) turn_at: Time,
 }
 
-impl Flow {
-    pub(crate) fn new(spec: FlowSpec) -> Flow {
+impl RunningFlow {
+    pub(crate) fn new(spec: FlowSpec) -> RunningFlow {
         let trace = Trace::new(spec.pace);
-        Flow {
+        RunningFlow {
             spec,
             ends: None,
             slot: TimerSlot::NONE,
@@ -190,7 +190,7 @@ impl Flow {
     }
 
     /// A flow of a workload, before it has a job.
-    pub(crate) fn waiting(shape: &Template) -> Flow {
+    pub(crate) fn waiting(shape: &Template) -> RunningFlow {
         let spec = FlowSpec {
             name: String::new(),
             client: shape.client.clone(),
@@ -206,7 +206,7 @@ impl Flow {
             pace: Pace::Off,
             seed: 0,
         };
-        Flow::new(spec)
+        RunningFlow::new(spec)
     }
 
     /// Takes in a round trip.

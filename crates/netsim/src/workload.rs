@@ -314,13 +314,13 @@ impl Passed {
 
 /// What one connection of a workload is doing.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct WorkloadConnection {
     pub(crate) workload: WorkloadId,
-    kind: JobKind,
+    kind: WorkloadKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum JobKind {
+enum WorkloadKind {
     Transfer {
         start: Time,
         bytes: u64,
@@ -431,7 +431,11 @@ impl Workload {
     }
 
     /// The connection to open at `now`, and when the next one follows.
-    pub(crate) fn open(&mut self, now: Time, number: WorkloadId) -> (Job, Option<Time>) {
+    pub(crate) fn open(
+        &mut self,
+        now: Time,
+        number: WorkloadId,
+    ) -> (WorkloadConnection, Option<Time>) {
         self.opened += 1;
         let mut next = None;
         let kind = match &mut self.spec.plan {
@@ -440,7 +444,7 @@ impl Workload {
                 self.next_arrival += 1;
                 next = arrivals.get(self.next_arrival).map(|(time, _)| *time);
                 self.completed.begun.push((start, bytes));
-                JobKind::Transfer {
+                WorkloadKind::Transfer {
                     start,
                     bytes,
                     is_done: false,
@@ -455,7 +459,7 @@ impl Workload {
                 );
                 let (request, response) = (whole(request), whole(response));
                 self.completed.begun.push((now, response));
-                JobKind::Exchange(Exchange {
+                WorkloadKind::Exchange(Exchange {
                     start: now,
                     is_first: true,
                     request,
@@ -465,10 +469,10 @@ impl Workload {
                     phase: Phase::Asking,
                 })
             }
-            Plan::Bursts { .. } => JobKind::Burst { on_until: None },
+            Plan::Bursts { .. } => WorkloadKind::Burst { on_until: None },
         };
         (
-            Job {
+            WorkloadConnection {
                 workload: number,
                 kind,
             },
@@ -481,28 +485,33 @@ impl Workload {
     pub(crate) fn begin(
         &mut self,
         now: Time,
-        job: &mut Job,
+        job: &mut WorkloadConnection,
         client: &mut Connection,
     ) -> Option<Time> {
         match job.kind {
-            JobKind::Transfer { bytes, .. } => {
+            WorkloadKind::Transfer { bytes, .. } => {
                 client.write(bytes);
                 client.close_when_written();
                 None
             }
-            JobKind::Exchange(exchange) => {
+            WorkloadKind::Exchange(exchange) => {
                 client.write(exchange.request);
                 None
             }
-            JobKind::Burst { .. } => self.turn(now, job, client),
+            WorkloadKind::Burst { .. } => self.turn(now, job, client),
         }
     }
 
     /// The server has got a segment.
-    pub(crate) fn on_server(&mut self, now: Time, job: &mut Job, server: &mut Connection) {
+    pub(crate) fn on_server(
+        &mut self,
+        now: Time,
+        job: &mut WorkloadConnection,
+        server: &mut Connection,
+    ) {
         let delivered = server.counters().bytes_delivered;
         match &mut job.kind {
-            JobKind::Transfer {
+            WorkloadKind::Transfer {
                 start,
                 bytes,
                 is_done,
@@ -519,13 +528,13 @@ impl Workload {
                     });
                 }
             }
-            JobKind::Exchange(exchange) => {
+            WorkloadKind::Exchange(exchange) => {
                 if exchange.phase == Phase::Asking && delivered >= exchange.requested {
                     exchange.phase = Phase::Answering;
                     server.write(exchange.response);
                 }
             }
-            JobKind::Burst { .. } => {}
+            WorkloadKind::Burst { .. } => {}
         }
         if server.state() == State::CloseWait {
             server.close();
@@ -536,10 +545,10 @@ impl Workload {
     pub(crate) fn on_client(
         &mut self,
         now: Time,
-        job: &mut Job,
+        job: &mut WorkloadConnection,
         client: &mut Connection,
     ) -> Option<Time> {
-        let JobKind::Exchange(exchange) = &mut job.kind else {
+        let WorkloadKind::Exchange(exchange) = &mut job.kind else {
             return None;
         };
         let is_answered = exchange.phase == Phase::Answering
@@ -573,7 +582,7 @@ impl Workload {
     pub(crate) fn turn(
         &mut self,
         now: Time,
-        job: &mut Job,
+        job: &mut WorkloadConnection,
         client: &mut Connection,
     ) -> Option<Time> {
         if now >= self.spec.stop {
@@ -586,7 +595,7 @@ impl Workload {
         let mss = u64::from(client.tp().mss);
         match (&mut job.kind, &mut self.spec.plan) {
             (
-                JobKind::Exchange(exchange),
+                WorkloadKind::Exchange(exchange),
                 Plan::Exchanges {
                     request, response, ..
                 },
@@ -607,7 +616,7 @@ impl Workload {
                 None
             }
             (
-                JobKind::Burst { on_until },
+                WorkloadKind::Burst { on_until },
                 Plan::Bursts {
                     on,
                     off,

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use trammel_packet::headers::arp::{self, Arp};
 use trammel_packet::headers::checksum::{Sum, checksum, for_udp};
 use trammel_packet::headers::ether::{Ether, ethertype};
-use trammel_packet::headers::flow::Flow;
+use trammel_packet::headers::flow::FiveTuple;
 use trammel_packet::headers::icmp::Icmp;
 use trammel_packet::headers::icmp6::Icmp6;
 use trammel_packet::headers::ipv4::{self, Ipv4, protocol};
@@ -54,7 +54,7 @@ proptest! {
         let len = (packet.len() - 20) as u16;
         let sum = Sum::ZERO.pseudo_v4(ip.src, ip.dst, ip.protocol, len).bytes(&packet[20..]);
         prop_assert_eq!(sum.checksum(), 0);
-        let flow = Flow::of(packet).unwrap();
+        let flow = FiveTuple::of(packet).unwrap();
         prop_assert_eq!((flow.src, flow.dst), (hosts[0].into(), hosts[1].into()));
         prop_assert_eq!(
             (flow.sport, flow.dport, flow.protocol), (ports[0], ports[1], protocol::TCP)
@@ -188,7 +188,7 @@ proptest! {
             data[14] = [0x45, 0x60, data[14]][usize::from(kind)];
             data[23] = [6, 17, 1][usize::from(data[23] % 3)];
         }
-        Flow::of(&data);
+        FiveTuple::of(&data);
         let Ok(sliced) = SlicedPacket::from_ethernet(&data) else { return Ok(()) };
         if let Some(LinkExtSlice::Vlan(tag)) = sliced.link_exts.first() {
             let ours = Vlan::read(&data[14..]).unwrap();
@@ -196,10 +196,10 @@ proptest! {
             prop_assert_eq!(ours.pcp(), tag.priority_code_point().value());
             prop_assert_eq!(ours.is_drop_eligible(), tag.drop_eligible_indicator());
         } else if let Some(TransportSlice::Udp(udp)) = &sliced.transport {
-            let flow = Flow::of(&data[14..]).unwrap();
+            let flow = FiveTuple::of(&data[14..]).unwrap();
             prop_assert_eq!((flow.sport, flow.dport), (udp.source_port(), udp.destination_port()));
         } else if let Some(TransportSlice::Tcp(tcp)) = &sliced.transport {
-            let flow = Flow::of(&data[14..]).unwrap();
+            let flow = FiveTuple::of(&data[14..]).unwrap();
             prop_assert_eq!((flow.sport, flow.dport), (tcp.source_port(), tcp.destination_port()));
         }
     }

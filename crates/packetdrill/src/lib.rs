@@ -7,5 +7,5 @@ pub mod script;
 mod setup;
 mod sysctl;
 
-pub use run::{Failure, Outcome, Report, run};
+pub use run::{Failure, Report, ScriptOutcome, run};
 pub use setup::Files;

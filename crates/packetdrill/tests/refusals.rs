@@ -1,7 +1,7 @@
 //! What the original does not take is not taken here either: a script that passes here is one that
 //! can be put to a kernel.
 
-use trammel_packetdrill::{Outcome, run};
+use trammel_packetdrill::{ScriptOutcome, run};
 
 /// A server with a connection.
 const BEGIN: &str = "
@@ -14,22 +14,22 @@ const BEGIN: &str = "
    +0 accept(3, ..., ...) = 4
 ";
 
-fn outcome(text: &str) -> Outcome {
+fn outcome(text: &str) -> ScriptOutcome {
     run(text, &|_| None).expect("it is in the language").outcome
 }
 
 #[test]
 fn fields_are_those_of_an_open_descriptor() {
     let reads = "+0 %{ assert tcpi_snd_cwnd == 10 }%\n";
-    assert_eq!(outcome(&format!("{BEGIN}{reads}")), Outcome::Passed);
+    assert_eq!(outcome(&format!("{BEGIN}{reads}")), ScriptOutcome::Passed);
     let closed = format!("{BEGIN}+0 close(4) = 0\n{reads}");
-    assert!(matches!(outcome(&closed), Outcome::Failed(_)));
+    assert!(matches!(outcome(&closed), ScriptOutcome::Failed(_)));
 }
 
 #[test]
 fn what_arrives_is_for_the_port_that_is_bound() {
     let unbound = BEGIN.replace("   +0 bind(3, ..., ...) = 0\n", "");
-    let Outcome::Skipped { what, .. } = outcome(&unbound) else {
+    let ScriptOutcome::Skipped { what, .. } = outcome(&unbound) else {
         panic!("{:?}", outcome(&unbound));
     };
     assert_eq!(what, "`listen` without `bind`");
@@ -38,9 +38,9 @@ fn what_arrives_is_for_the_port_that_is_bound() {
 #[test]
 fn data_for_a_connection_that_is_shut_for_reading_is_not_modelled() {
     let shut = format!("{BEGIN}+0 shutdown(4, SHUT_RDWR) = 0\n+0 > F. 1:1(0) ack 1\n");
-    assert_eq!(outcome(&shut), Outcome::Passed);
+    assert_eq!(outcome(&shut), ScriptOutcome::Passed);
     let data = format!("{shut}+0 < . 1:401(400) ack 2 win 65535\n");
-    assert!(matches!(outcome(&data), Outcome::Skipped { .. }));
+    assert!(matches!(outcome(&data), ScriptOutcome::Skipped { .. }));
 }
 
 #[test]

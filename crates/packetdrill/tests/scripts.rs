@@ -3,7 +3,7 @@
 //! `TRAMMEL_MUTANTS=FOLDER` also writes the changed ones, for another interpreter to judge.
 
 use std::path::{Path, PathBuf};
-use trammel_packetdrill::{Outcome, run};
+use trammel_packetdrill::{ScriptOutcome, run};
 
 /// The scripts, in order.
 fn scripts() -> Vec<(PathBuf, String)> {
@@ -21,7 +21,7 @@ fn scripts() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(read).collect()
 }
 
-fn outcome(text: &str) -> Outcome {
+fn outcome(text: &str) -> ScriptOutcome {
     run(text, &|_| None).expect("it is in the language").outcome
 }
 
@@ -30,7 +30,7 @@ fn every_script_passes() {
     let scripts = scripts();
     assert!(scripts.len() >= 25);
     for (path, text) in scripts {
-        assert_eq!(outcome(&text), Outcome::Passed, "{}", path.display());
+        assert_eq!(outcome(&text), ScriptOutcome::Passed, "{}", path.display());
     }
 }
 
@@ -138,7 +138,7 @@ fn a_script_that_expects_something_else_fails() {
                 }
                 let outcome = outcome(&changed);
                 let place = format!("{}:{}: {what}: {mutant}", path.display(), at + 1);
-                let Outcome::Failed(failure) = outcome else {
+                let ScriptOutcome::Failed(failure) = outcome else {
                     panic!("{place}: {outcome:?}");
                 };
                 assert!(failure.place.line as usize > at, "{place}: {failure:?}");
@@ -162,7 +162,7 @@ fn a_segment_that_no_line_expects_is_noticed_by_the_next_that_expects_one() {
         };
         for at in all_but_last {
             let mutant = with_line(&text, *at, None);
-            let is_failed = matches!(outcome(&mutant), Outcome::Failed(_));
+            let is_failed = matches!(outcome(&mutant), ScriptOutcome::Failed(_));
             assert!(is_failed, "{}:{} is not missed", path.display(), at + 1);
         }
     }

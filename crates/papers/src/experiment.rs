@@ -14,7 +14,7 @@ use trammel_scenario::Reading;
 use trammel_scenario::model::Engine;
 use trammel_stats::stats::spearman;
 use trammel_stats::table::Table;
-use trammel_transport::points::{Failure, Outcome, RunOptions, Watch, run_points};
+use trammel_transport::points::{Failure, RunOptions, TransportOutcome, Watch, run_points};
 use trammel_transport::refusals::reading;
 use trammel_transport::trace_of::Samples;
 
@@ -46,7 +46,7 @@ pub struct Ran {
     /// The file.
     pub file: File,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: TransportOutcome,
 }
 
 /// Runs the experiment at `at` of `paper`.
@@ -166,7 +166,7 @@ fn cells(
     paper: &Paper,
     experiment: &Experiment,
     file: &File,
-    outcome: &Outcome,
+    outcome: &TransportOutcome,
 ) -> anyhow::Result<Vec<Cell>> {
     let numbers = Numbers {
         experiment,
@@ -243,7 +243,7 @@ fn swept_text<'a>(file: &'a File, point: usize, key: &str) -> Option<&'a str> {
 }
 
 /// The repeats of each point that were run, by the point's name.
-fn runs(outcome: &Outcome) -> BTreeMap<String, BTreeSet<i64>> {
+fn runs(outcome: &TransportOutcome) -> BTreeMap<String, BTreeSet<i64>> {
     let mut runs: BTreeMap<String, BTreeSet<i64>> = BTreeMap::new();
     for row in outcome.flows.rows() {
         runs.entry(row.text("point").to_owned())
@@ -256,7 +256,7 @@ fn runs(outcome: &Outcome) -> BTreeMap<String, BTreeSet<i64>> {
 struct Numbers<'a> {
     experiment: &'a Experiment,
     file: &'a File,
-    outcome: &'a Outcome,
+    outcome: &'a TransportOutcome,
     runs: BTreeMap<String, BTreeSet<i64>>,
 }
 

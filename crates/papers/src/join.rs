@@ -4,7 +4,7 @@ use super::Paper;
 use super::cell::{Cell, mean};
 use super::expected::Expected;
 use super::experiment::Done;
-use super::verdict::{Cause, Outcome, judge};
+use super::verdict::{Cause, VerdictOutcome, judge};
 use trammel_core::label::Label;
 use trammel_stats::stats::{Moments, relative_error};
 use trammel_stats::table::CellType::{Float, Int, Text};
@@ -20,7 +20,7 @@ pub struct Joined<'a> {
     /// Ours, over the repeats.
     pub ours: Option<Ours>,
     /// What came of comparing, where the verdict is about this experiment.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<VerdictOutcome>,
 }
 
 /// A number of ours.
@@ -86,7 +86,7 @@ pub fn join<'a>(paper: &'a Paper, done: &[Done]) -> Vec<Joined<'a>> {
             });
         }
         if !is_judged {
-            let outcome = Some(Outcome::NotRun);
+            let outcome = Some(VerdictOutcome::NotRun);
             all.insert(
                 before,
                 Joined {
@@ -168,7 +168,9 @@ pub fn table(paper: &Paper, joined: &[Joined<'_>]) -> Table {
             }
             .into(),
             if is_judged { expected.cause.word() } else { "" }.into(),
-            one.outcome.map_or("shown beside", Outcome::words).into(),
+            one.outcome
+                .map_or("shown beside", VerdictOutcome::words)
+                .into(),
             paper
                 .source_of(&expected.table)
                 .unwrap_or("published")
@@ -206,12 +208,12 @@ impl Count {
         for one in joined {
             let place = match (one.outcome, one.expected.cause) {
                 (None, _) => continue,
-                (Some(Outcome::NotRun), _) => &mut count.not_run,
-                (Some(Outcome::AsRecorded), Cause::Unaided) => &mut count.matching,
-                (Some(Outcome::AsRecorded), Cause::Fitted) => &mut count.fitted,
-                (Some(Outcome::AsRecorded), Cause::Known) => &mut count.known,
-                (Some(Outcome::AsRecorded), Cause::Inferred) => &mut count.inferred,
-                (Some(Outcome::AsRecorded), Cause::Unexplained) => &mut count.unexplained,
+                (Some(VerdictOutcome::NotRun), _) => &mut count.not_run,
+                (Some(VerdictOutcome::AsRecorded), Cause::Unaided) => &mut count.matching,
+                (Some(VerdictOutcome::AsRecorded), Cause::Fitted) => &mut count.fitted,
+                (Some(VerdictOutcome::AsRecorded), Cause::Known) => &mut count.known,
+                (Some(VerdictOutcome::AsRecorded), Cause::Inferred) => &mut count.inferred,
+                (Some(VerdictOutcome::AsRecorded), Cause::Unexplained) => &mut count.unexplained,
                 (Some(_), _) => &mut count.changed,
             };
             *place += 1;

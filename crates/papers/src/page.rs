@@ -4,7 +4,7 @@ use super::expected::Expected;
 use super::experiment::Done;
 use super::join::{Count, Joined};
 use super::spec::Experiment;
-use super::verdict::{Cause, Outcome, Verdict};
+use super::verdict::{Cause, Verdict, VerdictOutcome};
 use super::{Paper, curves, devices, plots, streams};
 use trammel_core::label::Label;
 use trammel_report::comparison::{BOUNDS, Comparison, Estimate, Row, Source, Verdict as Shown};
@@ -382,7 +382,7 @@ fn letter(n: usize) -> String {
     }
 }
 
-fn shown(expected: &Expected, outcome: Outcome, reasons: &[(Verdict, &str)]) -> Shown {
+fn shown(expected: &Expected, outcome: VerdictOutcome, reasons: &[(Verdict, &str)]) -> Shown {
     let one = (expected.verdict, expected.reason.as_str());
     let at = reasons.iter().position(|reason| *reason == one);
     let footnote = at.map_or(String::new(), |at| format!("({})", letter(at)));
@@ -395,8 +395,8 @@ fn shown(expected: &Expected, outcome: Outcome, reasons: &[(Verdict, &str)]) -> 
     };
     let because = format!("{cause} {footnote}").trim().to_owned();
     match (outcome, expected.verdict) {
-        (Outcome::AsRecorded, Verdict::Matches) => Shown::Matches(because),
-        (Outcome::AsRecorded, Verdict::Differs) => Shown::Differs(because),
+        (VerdictOutcome::AsRecorded, Verdict::Matches) => Shown::Matches(because),
+        (VerdictOutcome::AsRecorded, Verdict::Differs) => Shown::Differs(because),
         (outcome, _) => Shown::Other(format!("{} {footnote}", outcome.words()).trim().to_owned()),
     }
 }

@@ -6,7 +6,7 @@ use crate::experiment::Done;
 use crate::join::{Count, join, table};
 use crate::page::{Facts, page};
 use crate::spec::{Engine, Experiment};
-use crate::verdict::Outcome;
+use crate::verdict::VerdictOutcome;
 use crate::{Paper, library, plots, streams};
 use anyhow::bail;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use std::time::Instant;
 use trammel_core::label::Label;
 use trammel_ground::progress::Progress;
 use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, say};
-use trammel_ground::{Lacks, machine};
+use trammel_ground::{Unsupported, machine};
 use trammel_report::kept::{KeptRuns, Shelf};
 use trammel_report::provenance::{going_on, provenance};
 use trammel_report::run_folder::{Out, RunFolder, RunInfo};
@@ -29,7 +29,7 @@ use trammel_transport::run_tables::RunTables;
 
 /// What `trammel paper` asks for.
 #[derive(Debug)]
-pub struct Job {
+pub struct PaperJob {
     /// Keys of the papers; empty means all.
     pub keys: Vec<String>,
     /// How much is run, and with what.
@@ -83,7 +83,7 @@ impl Watch for Terminal<'_> {
 }
 
 /// Does `job`.
-pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
+pub fn run(job: &PaperJob) -> anyhow::Result<ExitCode> {
     let all: Vec<String> = trammel_library::folders().into_keys().collect();
     let keys = if job.keys.is_empty() { &all } else { &job.keys };
     // Every paper is read before the first is run: a slip in the last key costs no minutes.
@@ -132,7 +132,7 @@ pub fn run(job: &Job) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(worst.unwrap_or(DONE)))
 }
 
-fn one(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Option<Table>)> {
+fn one(job: &PaperJob, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, Option<Table>)> {
     let (started, clock) = (machine::now(), Instant::now());
     if paper.spec.engine == Engine::Fidelity {
         return Ok((fidelity(job, paper, out)?, None));
@@ -250,7 +250,7 @@ pub fn reproduce(
         let done = match experiment::run(paper, at, choice, &watch) {
             Ok(done) => done,
             Err(error) => {
-                let Some(lacks) = error.downcast_ref::<Lacks>() else {
+                let Some(lacks) = error.downcast_ref::<Unsupported>() else {
                     return Err(error);
                 };
                 let why = lacks.to_string();
@@ -308,9 +308,9 @@ pub fn reproduce(
 
 /// Traces are compared with the kernel's by an engine of their own, which has tables of its own.
 /// Among other papers, a machine without the kernel leaves this one out.
-fn fidelity(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<u8> {
-    let made =
-        trammel_transport::fidelity::command::perform(&trammel_transport::fidelity::command::Job {
+fn fidelity(job: &PaperJob, paper: &Paper, out: Option<&Out>) -> anyhow::Result<u8> {
+    let made = trammel_transport::fidelity::command::perform(
+        &trammel_transport::fidelity::command::FidelityJob {
             options: trammel_transport::fidelity::Options {
                 folder: paper.dir.clone(),
                 full: job.choice.is_full,
@@ -320,10 +320,11 @@ fn fidelity(job: &Job, paper: &Paper, out: Option<&Out>) -> anyhow::Result<u8> {
             document: None,
             json: false,
             interrupted: Arc::clone(&job.interrupted),
-        });
+        },
+    );
     let mut err = std::io::stderr().lock();
     let outcome = match made {
-        Err(error) if error.is::<Lacks>() => {
+        Err(error) if error.is::<Unsupported>() => {
             writeln!(err, "{}: left out: {error}", paper.key)?;
             return Ok(LACKS);
         }
@@ -366,7 +367,7 @@ fn write_flows(out: &mut RunFolder, paper: &Paper, done: &[Done]) -> anyhow::Res
 }
 
 fn info(
-    job: &Job,
+    job: &PaperJob,
     paper: &Paper,
     reproduced: &Reproduced,
     started: String,
@@ -432,7 +433,7 @@ fn tell(
     }
     for one in joined
         .iter()
-        .filter(|one| one.outcome.is_some_and(Outcome::has_changed))
+        .filter(|one| one.outcome.is_some_and(VerdictOutcome::has_changed))
     {
         let expected = one.expected;
         writeln!(
@@ -447,7 +448,7 @@ fn tell(
             one.ours.map_or("nothing".to_owned(), |ours| {
                 trammel_stats::table::format_float(ours.mean, 4)
             }),
-            one.outcome.map_or("", Outcome::words),
+            one.outcome.map_or("", VerdictOutcome::words),
         )?;
     }
     writeln!(err, "{}: {}", paper.key, count.line())?;

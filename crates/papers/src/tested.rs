@@ -18,7 +18,7 @@ use trammel_bench::testbed::{Testbed, Traffic};
 use trammel_bench::trial::Failure;
 use trammel_core::entry::{Params, Value};
 use trammel_core::label::Label;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_router::diagnostic;
 use trammel_scenario::tree::Value as Given;
 use trammel_stats::table::CellType::{Float, Int, Text};
@@ -188,7 +188,7 @@ fn bed(
             built(dut, traffics, rate, is_full, notes).map_err(|why| match why
                 .downcast::<trammel_io::error::Error>(
             ) {
-                Ok(error) => Lacks::error(
+                Ok(error) => Unsupported::error(
                     &format!("{text} cannot be tested here: {error}"),
                     &error.mend().unwrap_or_default(),
                 ),

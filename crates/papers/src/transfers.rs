@@ -11,7 +11,7 @@ use super::spec::{Answer, Experiment, Names, Transfers};
 use super::tested::{dut, published};
 use anyhow::{Context, bail};
 use trammel_core::label::Label;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_stats::table::CellType::{Float, Int, Text};
 use trammel_stats::table::{Row, Table};
 use trammel_testbeds::own_program;
@@ -82,7 +82,7 @@ pub(super) fn run(
                         found.is_interrupted = true;
                         return Ok(found);
                     }
-                    Err(why) if why.is::<Lacks>() => {
+                    Err(why) if why.is::<Unsupported>() => {
                         found.lacks = true;
                         let note = format!("{} was left out: {why:#}.", name.to_uppercase());
                         if !found.notes.contains(&note) {

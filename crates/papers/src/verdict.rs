@@ -82,7 +82,7 @@ impl Cause {
 
 /// What came of comparing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum VerdictOutcome {
     /// As the verdict says.
     AsRecorded,
     /// The verdict says `matches` and ours differs.
@@ -93,21 +93,21 @@ pub enum Outcome {
     NotRun,
 }
 
-impl Outcome {
+impl VerdictOutcome {
     /// The words in tables.
     pub fn words(self) -> &'static str {
         match self {
-            Outcome::AsRecorded => "as recorded",
-            Outcome::UnexpectedlyDiffers => "changed: it matched",
-            Outcome::UnexpectedlyAgrees => "changed: it differed",
-            Outcome::NotRun => "not run",
+            VerdictOutcome::AsRecorded => "as recorded",
+            VerdictOutcome::UnexpectedlyDiffers => "changed: it matched",
+            VerdictOutcome::UnexpectedlyAgrees => "changed: it differed",
+            VerdictOutcome::NotRun => "not run",
         }
     }
     /// Whether the verdict has changed.
     pub fn has_changed(self) -> bool {
         matches!(
             self,
-            Outcome::UnexpectedlyDiffers | Outcome::UnexpectedlyAgrees
+            VerdictOutcome::UnexpectedlyDiffers | VerdictOutcome::UnexpectedlyAgrees
         )
     }
 }
@@ -126,14 +126,14 @@ pub fn agrees(ours: f64, printed: &str, tolerance: f64) -> bool {
 }
 
 /// Judges `ours` against a printed number.
-pub fn judge(ours: Option<f64>, printed: &str, tolerance: f64, verdict: Verdict) -> Outcome {
+pub fn judge(ours: Option<f64>, printed: &str, tolerance: f64, verdict: Verdict) -> VerdictOutcome {
     let Some(ours) = ours else {
-        return Outcome::NotRun;
+        return VerdictOutcome::NotRun;
     };
     match (verdict, agrees(ours, printed, tolerance)) {
-        (Verdict::Matches, true) | (Verdict::Differs, false) => Outcome::AsRecorded,
-        (Verdict::Matches, false) => Outcome::UnexpectedlyDiffers,
-        (Verdict::Differs, true) => Outcome::UnexpectedlyAgrees,
+        (Verdict::Matches, true) | (Verdict::Differs, false) => VerdictOutcome::AsRecorded,
+        (Verdict::Matches, false) => VerdictOutcome::UnexpectedlyDiffers,
+        (Verdict::Differs, true) => VerdictOutcome::UnexpectedlyAgrees,
     }
 }
 
@@ -183,17 +183,26 @@ mod tests {
     #[test]
     fn both_directions_are_changes() {
         let judge = |ours, verdict| judge(ours, "0.5", 0.1, verdict);
-        assert_eq!(judge(Some(0.55), Verdict::Matches), Outcome::AsRecorded);
+        assert_eq!(
+            judge(Some(0.55), Verdict::Matches),
+            VerdictOutcome::AsRecorded
+        );
         assert_eq!(
             judge(Some(0.65), Verdict::Matches),
-            Outcome::UnexpectedlyDiffers
+            VerdictOutcome::UnexpectedlyDiffers
         );
-        assert_eq!(judge(Some(0.65), Verdict::Differs), Outcome::AsRecorded);
+        assert_eq!(
+            judge(Some(0.65), Verdict::Differs),
+            VerdictOutcome::AsRecorded
+        );
         assert_eq!(
             judge(Some(0.55), Verdict::Differs),
-            Outcome::UnexpectedlyAgrees
+            VerdictOutcome::UnexpectedlyAgrees
         );
-        assert_eq!(judge(None, Verdict::Differs), Outcome::NotRun);
-        assert!(!Outcome::NotRun.has_changed() && Outcome::UnexpectedlyAgrees.has_changed());
+        assert_eq!(judge(None, Verdict::Differs), VerdictOutcome::NotRun);
+        assert!(
+            !VerdictOutcome::NotRun.has_changed()
+                && VerdictOutcome::UnexpectedlyAgrees.has_changed()
+        );
     }
 }

@@ -65,7 +65,7 @@ pub struct FlowId(usize);
 
 /// A connection on the wire.
 #[derive(Debug)]
-pub struct Flow {
+pub struct HostConnection {
     /// The connection itself.
     pub connection: Connection,
     local: SocketAddrV4,
@@ -77,7 +77,7 @@ pub struct Flow {
     wrong_bytes: u64,
 }
 
-impl Flow {
+impl HostConnection {
     /// Our address and port.
     pub fn local(&self) -> SocketAddrV4 {
         self.local
@@ -112,7 +112,7 @@ pub struct Counters {
 pub struct Host {
     neighbours: Neighbours,
     seed: u64,
-    flows: Vec<Flow>,
+    flows: Vec<HostConnection>,
     /// By local port and remote address; a later connection takes the place of one that is closed.
     index: BTreeMap<(u16, SocketAddrV4), FlowId>,
     listening: BTreeMap<u16, Maker>,
@@ -182,7 +182,7 @@ impl Host {
 
     fn add(&mut self, port: u16, remote: SocketAddrV4, connection: Connection) -> FlowId {
         let id = FlowId(self.flows.len());
-        self.flows.push(Flow {
+        self.flows.push(HostConnection {
             connection,
             local: SocketAddrV4::new(self.neighbours.ip(), port),
             remote,
@@ -195,7 +195,7 @@ impl Host {
     }
 
     /// A connection.
-    pub fn flow(&self, id: FlowId) -> &Flow {
+    pub fn flow(&self, id: FlowId) -> &HostConnection {
         &self.flows[id.0]
     }
 

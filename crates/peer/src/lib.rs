@@ -20,4 +20,4 @@ pub mod pattern;
 pub use codec::LARGEST_FRAME;
 pub use drive::{Clock, Driver, Turn};
 pub use faults::{Faults, Rates};
-pub use host::{Flow, FlowId, Host, Maker};
+pub use host::{FlowId, Host, HostConnection, Maker};

@@ -29,7 +29,7 @@ pub enum Subtract {
 
 /// What is to be decoded.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct DecodeJob {
     /// The logs, decoded as if they were one.
     pub logs: Vec<PathBuf>,
     /// How.
@@ -73,7 +73,7 @@ impl Decoded {
 }
 
 /// Decodes logs as if they were one.
-pub fn decode(job: &Job) -> anyhow::Result<Decoded> {
+pub fn decode(job: &DecodeJob) -> anyhow::Result<Decoded> {
     let mut notes = Vec::new();
     let options = with_times(job)?;
     let mut decoder = Decoder::new(options.clone());
@@ -147,7 +147,7 @@ fn wanted(reports: &[PairReport], subtract: Subtract) -> BTreeMap<Pair, Clock> {
 }
 
 /// The options with the times of day that `from` and `to` are.
-pub(crate) fn with_times(job: &Job) -> anyhow::Result<Options> {
+pub(crate) fn with_times(job: &DecodeJob) -> anyhow::Result<Options> {
     let mut options = job.options.clone();
     if job.from.is_none() && job.to.is_none() {
         return Ok(options);

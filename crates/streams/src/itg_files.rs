@@ -1,6 +1,6 @@
 //! Logs as D-ITG has them: its summary, and its binary and text logs.
 
-use super::decode::{Job, with_times};
+use super::decode::{DecodeJob, with_times};
 use super::log_source;
 use anyhow::{anyhow, bail};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub enum Form {
 /// Gives the lines of all records that the job's filter leaves. Returns how many records could not
 /// be read.
 fn lines(
-    job: &Job,
+    job: &DecodeJob,
     give: &mut dyn FnMut(&Line) -> anyhow::Result<()>,
     note: &mut dyn FnMut(String),
 ) -> anyhow::Result<u64> {
@@ -71,7 +71,7 @@ fn lines(
 }
 
 /// The numbers as D-ITG counts them, and with its layout as text.
-pub fn summary(job: &Job, note: &mut dyn FnMut(String)) -> anyhow::Result<Summary> {
+pub fn summary(job: &DecodeJob, note: &mut dyn FnMut(String)) -> anyhow::Result<Summary> {
     let mut counter = Counter::default();
     let count = &mut |line: &Line| {
         counter.line(line);
@@ -84,7 +84,7 @@ pub fn summary(job: &Job, note: &mut dyn FnMut(String)) -> anyhow::Result<Summar
 /// Writes the records as a log of D-ITG's to `path`, which is there when it is whole. Returns how
 /// many.
 pub fn write(
-    job: &Job,
+    job: &DecodeJob,
     path: &Path,
     form: Form,
     note: &mut dyn FnMut(String),
@@ -135,7 +135,7 @@ fn unwritable(path: &Path, why: &std::io::Error) -> anyhow::Error {
 }
 
 fn write_part(
-    job: &Job,
+    job: &DecodeJob,
     part: &File,
     form: Form,
     note: &mut dyn FnMut(String),

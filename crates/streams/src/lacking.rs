@@ -2,13 +2,13 @@
 //! it.
 
 use anyhow::anyhow;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_io::error::Error;
 
 /// An error of the kernel: what it lacks, with what would mend it.
 pub fn lacking(error: &Error) -> anyhow::Error {
     match error.mend() {
-        Some(mend) if error.is_lack() => Lacks::error(&error.to_string(), &mend),
+        Some(mend) if error.is_lack() => Unsupported::error(&error.to_string(), &mend),
         _ => anyhow!("{error}"),
     }
 }

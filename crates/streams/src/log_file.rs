@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use trammel_io::reach;
 use trammel_traffic::log::remote::Remote;
 use trammel_traffic::log::{Ending, Session, Writer, survey};
-use trammel_traffic::record::{Flow, Instants, Record};
+use trammel_traffic::record::{Instants, LoggedFlow, Record};
 use trammel_traffic::signal::key::Key;
 
 /// So much later than what was written before a record has what waits written, in nanoseconds.
@@ -128,7 +128,7 @@ impl LogFile {
     }
 
     /// Tells of a flow.
-    pub fn flow(&mut self, flow: &Flow) -> Result<(), String> {
+    pub fn flow(&mut self, flow: &LoggedFlow) -> Result<(), String> {
         let done = self.writer.flow(flow);
         done.map_err(|why| self.told(&why))
     }

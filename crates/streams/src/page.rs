@@ -2,7 +2,7 @@
 //!
 //! Of many flows the page has those of the most bytes and all together; the tables have every flow.
 
-use super::decode::{Decoded, Job};
+use super::decode::{DecodeJob, Decoded};
 use super::figures::{MOST_DRAWN, by_bytes, figures, flow_name};
 use super::kinds::{KINDS, Kind};
 use super::{clocks, metrics};
@@ -25,7 +25,7 @@ const DIGITS: usize = 4;
 pub fn write(
     mut folder: RunFolder,
     decoded: &Decoded,
-    job: &Job,
+    job: &DecodeJob,
 ) -> anyhow::Result<(String, PathBuf)> {
     for table in decoded.tables() {
         folder.write_table(&table)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use trammel_ground::say;
 use trammel_traffic::decode::{Decoder, Options, Report};
 use trammel_traffic::receive::hub::Sink;
-use trammel_traffic::record::{Flow, Instants, Record};
+use trammel_traffic::record::{Instants, LoggedFlow, Record};
 use trammel_traffic::signal::message::Count;
 
 /// What is kept of what came.
@@ -86,7 +86,7 @@ impl Kept {
 }
 
 impl Sink for Keeper {
-    fn flow(&mut self, flow: &Flow) {
+    fn flow(&mut self, flow: &LoggedFlow) {
         self.kept(|kept| {
             kept.decoder.flow(flow.clone());
             kept.log(|log| log.flow(flow));

@@ -3,7 +3,7 @@
 
 use super::achieved::{Achieved, Wanted, rate};
 use super::log_file::session;
-use super::send::{self, Job};
+use super::send::{self, SendJob};
 use anyhow::{Context, anyhow, bail};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use trammel_scenario::traffic::words::{Words, source};
 use trammel_traffic::decode::{Decoder, Options};
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
-use trammel_traffic::record::{Flow, Instants, Record};
+use trammel_traffic::record::{Instants, LoggedFlow, Record};
 use trammel_traffic::signal::message::Count;
 use trammel_traffic::stream::{Late, Limits, Meter, Stream};
 
@@ -104,7 +104,7 @@ impl Rig {
         let at = SocketAddr::from((self.address(), 0));
         let receiver = self.at_receiver(|| Receiver::open(at, Settings::default(), hub));
         let receiver = receiver.map_err(|why| anyhow!("{at} cannot be listened on: {why}"))?;
-        let job = Job::to(receiver.address().to_string());
+        let job = SendJob::to(receiver.address().to_string());
         let streams = [stream(wanted)?];
         let over = AtomicBool::new(false);
         let outcome = std::thread::scope(|scope| {
@@ -203,7 +203,7 @@ impl Account {
 }
 
 impl Sink for Account {
-    fn flow(&mut self, flow: &Flow) {
+    fn flow(&mut self, flow: &LoggedFlow) {
         self.decoder(|decoder| decoder.flow(flow.clone()));
     }
 

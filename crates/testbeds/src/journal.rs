@@ -22,7 +22,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use trammel_bench::testbed::{Faults, Observation, Outage, Plan, Traffic, Variation};
-use trammel_bench::trial::Outcome;
+use trammel_bench::trial::TrialOutcome;
 use trammel_core::time::{Span, Time};
 use trammel_ground::identity;
 use trammel_ground::own_file;
@@ -335,7 +335,7 @@ impl Observed {
         let [duplicated, reordered, corrupted, stray] = self.faults;
         let (bunched, late, burst, sending) = self.tester;
         Observation {
-            outcome: Outcome {
+            outcome: TrialOutcome {
                 offered: self.offered,
                 forwarded: self.forwarded,
                 effective: Span::from_ps(self.effective),
@@ -400,7 +400,7 @@ mod tests {
         let mut latency = Histogram::of_times();
         latency.record_time(Span::from_us(17));
         Observation {
-            outcome: Outcome {
+            outcome: TrialOutcome {
                 offered: 10,
                 forwarded: 7,
                 effective: Span::from_ms(3),
@@ -436,7 +436,7 @@ mod tests {
         let latency = of.outcome.latency.as_ref().map(Histogram::contents);
         let variation = of.variation.as_ref();
         let variation = variation.map(|of| (of.less.contents(), of.more.contents()));
-        let Outcome {
+        let TrialOutcome {
             offered,
             forwarded,
             effective,

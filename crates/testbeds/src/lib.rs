@@ -41,7 +41,7 @@ use watched::Watched;
 
 /// What `trammel bench` asks for.
 #[derive(Debug)]
-pub struct Job {
+pub struct BenchJob {
     /// The devices, one after the other.
     pub beds: Vec<Box<dyn Testbed>>,
     /// The tests, in their order, with their settings.
@@ -70,7 +70,7 @@ pub struct Job {
     pub interrupted: Arc<AtomicBool>,
 }
 
-impl Job {
+impl BenchJob {
     /// All that results depend on, as text: a journal of the same settings is the same run's.
     fn settings(&self) -> String {
         let devices: Vec<String> = self.beds.iter().map(|bed| bed.device()).collect();
@@ -87,7 +87,7 @@ impl Job {
 
 /// What came of all tests.
 #[derive(Debug, Default)]
-struct Outcome {
+struct BenchOutcome {
     /// A table for each test that had a result.
     tables: Vec<Table>,
     /// Tests that cannot be made on a device, and why.
@@ -101,7 +101,7 @@ struct Outcome {
     is_missed: bool,
 }
 
-impl Outcome {
+impl BenchOutcome {
     /// What was left out, and what went wrong.
     fn remarks(&self) -> impl Iterator<Item = String> {
         let unable = self
@@ -136,7 +136,7 @@ pub fn own_program() -> String {
 }
 
 /// Does `job`.
-pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
+pub fn run(mut job: BenchJob) -> anyhow::Result<ExitCode> {
     let started = this_machine::now();
     // Settings that cannot be are told before anything is written.
     let (trials, length) = rehearse(&job)?;
@@ -211,8 +211,8 @@ pub fn run(mut job: Job) -> anyhow::Result<ExitCode> {
 /// Writes the run folder.
 fn write(
     mut folder: RunFolder,
-    job: &Job,
-    outcome: &Outcome,
+    job: &BenchJob,
+    outcome: &BenchOutcome,
     started: String,
 ) -> Result<(), RunFolderError> {
     for table in &outcome.tables {
@@ -239,7 +239,7 @@ fn write(
 
 /// Adds to the tables of tests what they say together: `summary`, and `verdicts` where something is
 /// expected.
-fn judge(job: &Job, outcome: &mut Outcome) {
+fn judge(job: &BenchJob, outcome: &mut BenchOutcome) {
     let tests = job.tests.iter().map(|(entry, _)| *entry);
     let summary = summary::summary(tests, &outcome.tables);
     if !job.expected.is_empty() {
@@ -250,7 +250,7 @@ fn judge(job: &Job, outcome: &mut Outcome) {
     outcome.tables.push(summary);
 }
 
-fn write_profile(job: &Job, wanted: &profile::Wanted, tables: &[Table]) -> anyhow::Result<()> {
+fn write_profile(job: &BenchJob, wanted: &profile::Wanted, tables: &[Table]) -> anyhow::Result<()> {
     let throughput = tables.iter().find(|table| table.name() == "throughput");
     let (Some(throughput), [bed]) = (throughput, &job.beds[..]) else {
         anyhow::bail!("it needs one device and the test `throughput`");
@@ -274,7 +274,7 @@ fn spoken(length: Span) -> String {
 }
 
 /// Trials that the job will make, about, and how long they take by the clock on the wall.
-fn rehearse(job: &Job) -> anyhow::Result<(u64, Span)> {
+fn rehearse(job: &BenchJob) -> anyhow::Result<(u64, Span)> {
     let (mut trials, mut length) = (0, Span::ZERO);
     for bed in &job.beds {
         let mut rehearsal = Rehearsal::new(bed.as_ref());
@@ -291,8 +291,8 @@ fn rehearse(job: &Job) -> anyhow::Result<(u64, Span)> {
     Ok((trials, length))
 }
 
-fn carry_out(job: &mut Job, trials: u64, journal: &mut Option<Journal>) -> Outcome {
-    let mut outcome = Outcome::default();
+fn carry_out(job: &mut BenchJob, trials: u64, journal: &mut Option<Journal>) -> BenchOutcome {
+    let mut outcome = BenchOutcome::default();
     outcome
         .tables
         .extend(job.tester.as_ref().map(SelfTest::table));

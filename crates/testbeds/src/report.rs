@@ -1,7 +1,7 @@
 //! The report of a bench run: for each test the form that its text mandates, then what was offered
 //! and by whom.
 
-use super::{Job, text};
+use super::{BenchJob, text};
 use trammel_bench::frames::GAP_AND_PREAMBLE;
 use trammel_bench::procedures::{Entry, Form, verdict};
 use trammel_bench::search::Verdict;
@@ -23,7 +23,12 @@ const DIGITS: usize = 4;
 const THEORETICAL: usize = 6;
 
 /// The whole report.
-pub(super) fn report(job: &Job, tables: &[Table], remarks: &[String], info: &RunInfo) -> Report {
+pub(super) fn report(
+    job: &BenchJob,
+    tables: &[Table],
+    remarks: &[String],
+    info: &RunInfo,
+) -> Report {
     let mut notes = Vec::new();
     if job.is_quick {
         notes.push(warning(

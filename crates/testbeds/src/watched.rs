@@ -5,7 +5,7 @@ use super::journal::Journal;
 use indicatif::ProgressBar;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_bench::layer::Layer;
-use trammel_bench::ports::{Flow, Learned, Learning};
+use trammel_bench::ports::{Learned, Learning, PortFlow};
 use trammel_bench::testbed::{Observation, Plan, Testbed, Traffic};
 use trammel_bench::transfer::{File, Transferred};
 use trammel_bench::trial::Failure;
@@ -69,7 +69,7 @@ impl Layer for Watched<'_> {
 
     // What is done with several ports, or is no trial, is not kept: a run that goes on makes it
     // again.
-    fn on_offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn on_offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Failure> {
         self.watch(|bed| bed.offer_together(flows))
     }
 

@@ -19,7 +19,7 @@ use trammel_io::netns::{Namespace, veth};
 use trammel_traffic::pace::Wait;
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
-use trammel_traffic::record::{Flow, Protocol, Record};
+use trammel_traffic::record::{LoggedFlow, Protocol, Record};
 use trammel_traffic::send::frames::{By, Options};
 use trammel_traffic::send::session::Session;
 use trammel_traffic::send::udp::Mechanism;
@@ -47,7 +47,7 @@ impl Source for Regular {
 struct Nothing;
 
 impl Sink for Nothing {
-    fn flow(&mut self, _: &Flow) {}
+    fn flow(&mut self, _: &LoggedFlow) {}
     fn record(&mut self, _: &Record) {}
     fn closed(&mut self, _: u32, _: Count, _: Option<Count>) {}
 }

@@ -59,7 +59,7 @@ pub enum Protocol {
 
 /// What a flow is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flow {
+pub struct LoggedFlow {
     /// Its number, by which records name it.
     pub number: u32,
     /// What carries it.

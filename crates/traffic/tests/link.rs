@@ -9,7 +9,7 @@ use trammel_traffic::link::ask::Test;
 use trammel_traffic::link::{Direction, Ended, Moment, Told, Wish};
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
-use trammel_traffic::record::{Flow, Protocol, Record};
+use trammel_traffic::record::{LoggedFlow, Protocol, Record};
 use trammel_traffic::signal::channel::Channel;
 use trammel_traffic::signal::key::Key;
 use trammel_traffic::signal::link::said::Said;
@@ -19,7 +19,7 @@ use trammel_traffic::signal::message::{Count, Message};
 struct Heard(Arc<Mutex<Vec<String>>>);
 
 impl Sink for Heard {
-    fn flow(&mut self, _: &Flow) {}
+    fn flow(&mut self, _: &LoggedFlow) {}
     fn record(&mut self, _: &Record) {}
     fn closed(&mut self, _: u32, _: Count, _: Option<Count>) {}
     fn tested(&mut self, _: SocketAddr, what: &str) {

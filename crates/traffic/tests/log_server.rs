@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use trammel_traffic::log::remote::Remote;
 use trammel_traffic::log::server::{Ended, LogServer, Store};
 use trammel_traffic::log::{Ending, Entry, Reader, Session, Writer};
-use trammel_traffic::record::{Flow, Instants, Protocol, Record};
+use trammel_traffic::record::{Instants, LoggedFlow, Protocol, Record};
 use trammel_traffic::signal::channel::Channel;
 use trammel_traffic::signal::greet;
 use trammel_traffic::signal::key::Key;
@@ -28,8 +28,8 @@ fn session(host: &str) -> Session {
     }
 }
 
-fn flow(number: u32) -> Flow {
-    Flow {
+fn flow(number: u32) -> LoggedFlow {
+    LoggedFlow {
         number,
         protocol: Protocol::Udp,
         from: None,

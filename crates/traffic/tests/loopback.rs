@@ -11,7 +11,7 @@ use trammel_io::clock::monotonic_ns;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
-use trammel_traffic::record::{Flow, Protocol, Record};
+use trammel_traffic::record::{LoggedFlow, Protocol, Record};
 use trammel_traffic::send::session::{Error, Session};
 use trammel_traffic::send::tcp::Tcp;
 use trammel_traffic::send::udp::{Mechanism, Udp};
@@ -53,7 +53,7 @@ fn stream(source: Regular) -> Stream {
 /// What was received.
 #[derive(Debug, Default)]
 struct Kept {
-    flows: Vec<Flow>,
+    flows: Vec<LoggedFlow>,
     records: Vec<Record>,
     closed: Vec<(u32, Count, Option<Count>)>,
 }
@@ -62,7 +62,7 @@ struct Kept {
 struct Keeper(Arc<Mutex<Kept>>);
 
 impl Sink for Keeper {
-    fn flow(&mut self, flow: &Flow) {
+    fn flow(&mut self, flow: &LoggedFlow) {
         self.0
             .lock()
             .expect("no thread panics while it holds the lock")

@@ -14,13 +14,13 @@ use trammel_traffic::pace::Wait;
 use trammel_traffic::receive::Settings;
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::visit::Visitor;
-use trammel_traffic::record::{Flow, Protocol, Record};
+use trammel_traffic::record::{LoggedFlow, Protocol, Record};
 use trammel_traffic::send::session::{Error, Session};
 use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::send::waiting::Waiting;
 use trammel_traffic::send::way::Way;
 use trammel_traffic::send::{self, Lane};
-use trammel_traffic::signal::channel::{Channel, Silence};
+use trammel_traffic::signal::channel::{Channel, ReceiveError};
 use trammel_traffic::signal::greet;
 use trammel_traffic::signal::key::Key;
 use trammel_traffic::signal::message::{Count, Message, Wish};
@@ -75,7 +75,7 @@ struct Kept {
 struct Keeper(Arc<Mutex<Kept>>);
 
 impl Sink for Keeper {
-    fn flow(&mut self, _: &Flow) {
+    fn flow(&mut self, _: &LoggedFlow) {
         self.0
             .lock()
             .expect("no thread panics while it holds the lock")
@@ -368,7 +368,7 @@ fn who_comes_and_lies_stalls_or_leaves_is_not_waited_for() {
         let mut session = waiting.session(None, &stop).expect("one comes");
         let udp = stream(Protocol::Udp, Meter::OneWay);
         let refused = Way::fetch(&udp, wish(&udp), Mechanism::Calls, &mut session, &stop);
-        let is_stopped = matches!(refused, Err(Error::Channel(Silence::Stopped)));
+        let is_stopped = matches!(refused, Err(Error::Channel(ReceiveError::Stopped)));
         assert!(is_stopped, "a stranger had the packets sent to him");
         drop(silent);
     });

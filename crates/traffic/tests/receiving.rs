@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
-use trammel_traffic::record::{Flow, Protocol, Record};
+use trammel_traffic::record::{LoggedFlow, Protocol, Record};
 use trammel_traffic::send::session::Session;
 use trammel_traffic::send::tcp::Tcp;
 use trammel_traffic::send::waiting::Waiting;
@@ -36,7 +36,7 @@ impl Gate {
 }
 
 impl Sink for Gate {
-    fn flow(&mut self, _: &Flow) {}
+    fn flow(&mut self, _: &LoggedFlow) {}
 
     fn record(&mut self, _: &Record) {
         let shut = self

@@ -10,7 +10,7 @@ use trammel_io::clock::monotonic_ns;
 use trammel_traffic::pace::Wait;
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
-use trammel_traffic::record::{Flow, Protocol, Record};
+use trammel_traffic::record::{LoggedFlow, Protocol, Record};
 use trammel_traffic::send::session::Session;
 use trammel_traffic::send::tcp::Tcp;
 use trammel_traffic::send::udp::{Mechanism, Udp};
@@ -22,7 +22,7 @@ use trammel_traffic::stream::{Departure, Late, Limits, Meter, Plan, Source, Stre
 struct Nobody;
 
 impl Sink for Nobody {
-    fn flow(&mut self, _: &Flow) {}
+    fn flow(&mut self, _: &LoggedFlow) {}
     fn record(&mut self, _: &Record) {}
     fn closed(&mut self, _: u32, _: Count, _: Option<Count>) {}
 }

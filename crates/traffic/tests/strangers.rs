@@ -11,7 +11,7 @@ use trammel_traffic::log::server::{LogServer, Store};
 use trammel_traffic::log::{Session, Writer, remote::Remote};
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
-use trammel_traffic::record::{Flow, Instants, Protocol, Record};
+use trammel_traffic::record::{Instants, LoggedFlow, Protocol, Record};
 use trammel_traffic::send::ordering::order;
 use trammel_traffic::send::orders::{Came, Daemon, Limits, Worker};
 use trammel_traffic::send::session::Session as Sending;
@@ -26,7 +26,7 @@ const CONVERSATIONS: usize = 150;
 struct Nowhere;
 
 impl Sink for Nowhere {
-    fn flow(&mut self, _: &Flow) {}
+    fn flow(&mut self, _: &LoggedFlow) {}
     fn record(&mut self, _: &Record) {}
     fn closed(&mut self, _: u32, _: Count, _: Option<Count>) {}
 }

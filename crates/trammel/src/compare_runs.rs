@@ -16,7 +16,7 @@ const MOST_SHOWN: usize = 40;
 
 /// What `trammel compare` asks for.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct CompareJob {
     /// The run folders; at least two.
     pub runs: Vec<PathBuf>,
     /// The folder to write.
@@ -28,7 +28,7 @@ pub(crate) struct Job {
 }
 
 /// Does `job`.
-pub(crate) fn run(job: &Job) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(job: &CompareJob) -> anyhow::Result<ExitCode> {
     let mut runs = job
         .runs
         .iter()

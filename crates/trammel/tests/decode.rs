@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use trammel_core::rng::Rng;
 use trammel_traffic::log::{Session, Writer};
-use trammel_traffic::record::{Flow, Instants, Protocol, Record};
+use trammel_traffic::record::{Instants, LoggedFlow, Protocol, Record};
 
 const SECOND: i64 = 1_000_000_000;
 /// 2027-01-15, 08:00.
@@ -74,7 +74,7 @@ impl Log<'_> {
         writer.session(&session).expect("there is room");
         let end = |host: &str, port: u32| Some(format!("{host}:{port}").parse().expect("an end"));
         for number in 0..self.flows {
-            let flow = Flow {
+            let flow = LoggedFlow {
                 number,
                 protocol: Protocol::Udp,
                 from: end(self.ends.0, 40_000 + number % 10_000),

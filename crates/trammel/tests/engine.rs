@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trammel::scenario::model::Engine;
 use trammel::scenario::{File, ReadError};
-use trammel::transport::points::{Outcome, RunOptions, Unwatched, Watch, run_points};
+use trammel::transport::points::{RunOptions, TransportOutcome, Unwatched, Watch, run_points};
 use trammel::transport::run_tables::RunTables;
 use trammel_core::time::{Span, Time};
 
@@ -32,7 +32,7 @@ fn options() -> RunOptions {
     }
 }
 
-fn outcome(text: &str) -> Outcome {
+fn outcome(text: &str) -> TransportOutcome {
     run_points(&parse(text), &options(), &Unwatched).unwrap()
 }
 

@@ -7,14 +7,14 @@ use trammel::report::{Block, Provenance};
 use trammel::scenario::File;
 use trammel::scenario::model::Engine;
 use trammel::transport::answer::{answer as first_sentence, report};
-use trammel::transport::points::{Outcome, RunOptions, Unwatched, run_points};
+use trammel::transport::points::{RunOptions, TransportOutcome, Unwatched, run_points};
 use trammel_core::label::Label;
 use trammel_stats::table::{Cell, Table};
 
 const PATH: &str = "[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n";
 const FLOW: &str = "[[flow]]\nvariant = 'reno'\n";
 
-fn run(text: &str) -> Outcome {
+fn run(text: &str) -> TransportOutcome {
     let dir = tempfile::tempdir().unwrap();
     let file =
         File::parse("found.toml", text, dir.path()).unwrap_or_else(|error| panic!("{error}"));
@@ -247,7 +247,7 @@ fn workloads_alone_have_an_answer_with_its_number() {
 }
 
 /// The figure called `id` of the report of `outcome`.
-fn figure(file: &File, outcome: &Outcome, id: &str) -> Figure {
+fn figure(file: &File, outcome: &TransportOutcome, id: &str) -> Figure {
     let report = report(file, outcome, Provenance::default());
     let blocks = report
         .sections

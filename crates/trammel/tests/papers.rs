@@ -485,7 +485,7 @@ fn no_number_of_any_paper_comes_out_otherwise_than_recorded() {
             .iter()
             .filter(|one| {
                 one.outcome
-                    .is_some_and(trammel::papers::verdict::Outcome::has_changed)
+                    .is_some_and(trammel::papers::verdict::VerdictOutcome::has_changed)
             })
             .map(|one| {
                 (

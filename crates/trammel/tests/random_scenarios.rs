@@ -26,7 +26,7 @@ use trammel::report::run_folder::{Asked, Out};
 use trammel::scenario::model::Engine;
 use trammel::scenario::{File, ReadError};
 use trammel::transport::answer::report;
-use trammel::transport::points::{Outcome, RunOptions, Unwatched, run_points};
+use trammel::transport::points::{RunOptions, TransportOutcome, Unwatched, run_points};
 use trammel::transport::run::Transport;
 use trammel_stats::table::{Cell, Table};
 
@@ -152,7 +152,7 @@ fn check(seed: u64, dir: &Path) {
 }
 
 /// Every number is finite, and every table reads back from its own text as it was.
-fn tables_are_sound(outcome: &Outcome) {
+fn tables_are_sound(outcome: &TransportOutcome) {
     for table in outcome.tables() {
         let name = table.name();
         for row in table.rows() {

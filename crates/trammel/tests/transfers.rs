@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Output, Stdio};
-use trammel::ground::Lacks;
+use trammel::ground::Unsupported;
 use trammel::testbeds::devices::dut::Dut;
 use trammel::testbeds::transfer::{Path, Protocol, transfer};
 use trammel_io::error::Error;
@@ -47,7 +47,7 @@ fn comes(path: &Path, protocol: Protocol, through: &str) {
             let mbps = BYTES as f64 * 8e-6 / one.seconds;
             assert!((one.mbps() - mbps).abs() < 1e-9);
         }
-        Err(why) if why.is::<Lacks>() => println!("skipped: {why:#}"),
+        Err(why) if why.is::<Unsupported>() => println!("skipped: {why:#}"),
         Err(why) => panic!("{} through {through}: {why:#}", protocol.name()),
     }
 }
@@ -80,7 +80,7 @@ fn an_interruption_ends_a_transfer_and_its_server() {
             asked.get() > 10
         };
         match transfer(&path, protocol, ENDLESS, &is_interrupted) {
-            Err(why) if why.is::<Lacks>() => {
+            Err(why) if why.is::<Unsupported>() => {
                 println!("skipped: {why:#}");
                 continue;
             }
@@ -102,7 +102,7 @@ fn a_device_that_does_not_forward_is_named() {
         return;
     };
     let why = transfer(&path, Protocol::Http, BYTES, &|| false).unwrap_err();
-    if why.is::<Lacks>() {
+    if why.is::<Unsupported>() {
         println!("skipped: {why:#}");
         return;
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_kernel::boot::{BOOT_TIME, Error, Machine};
 use trammel_kernel::build::Built;
 
@@ -44,9 +44,9 @@ pub fn unable(error: Error) -> anyhow::Error {
             let text = error.to_string();
             let what = text.strip_suffix(cause.mend()).unwrap_or(&text);
             let what = what.trim_end_matches("; ");
-            Lacks::error(what, &format!("{}; {WAY_OUT}", cause.mend()))
+            Unsupported::error(what, &format!("{}; {WAY_OUT}", cause.mend()))
         }
-        Error::NoProgram { .. } => Lacks::error(
+        Error::NoProgram { .. } => Unsupported::error(
             &error.to_string(),
             "install it again: it comes with `trammel`",
         ),
@@ -72,7 +72,7 @@ fn find(named: Option<&Path>, own: &Path, path: &std::ffi::OsStr) -> anyhow::Res
                 "{VARIABLE} is `{}`, where there is no file",
                 named.display()
             );
-            Err(Lacks::error(&what, &format!("let it name `{GUEST}`")))
+            Err(Unsupported::error(&what, &format!("let it name `{GUEST}`")))
         };
     }
     // Tests and examples of Cargo's lie in a folder beside the programs.
@@ -93,7 +93,7 @@ fn find(named: Option<&Path>, own: &Path, path: &std::ffi::OsStr) -> anyhow::Res
              it too: `cargo install --path crates/trammel` puts it into PATH, or let {VARIABLE} \
              name it"
         );
-        Lacks::error(&what, &mend)
+        Unsupported::error(&what, &mend)
     })
 }
 
@@ -114,7 +114,7 @@ mod tests {
         let own = at("debug/deps/mine-0123");
         let path = at("bin").into_os_string();
         let error = find(None, &own, &path).unwrap_err();
-        assert!(error.is::<Lacks>(), "{error}");
+        assert!(error.is::<Unsupported>(), "{error}");
         for word in ["trammel-guest", "mine-0123", "PATH", "TRAMMEL_GUEST"] {
             assert!(error.to_string().contains(word), "{error}");
         }
@@ -141,7 +141,7 @@ mod tests {
             cause: Cause::Processor,
             detail: Some("userspace - ptrace set fp regs failed, errno = 14".to_owned()),
         });
-        assert!(error.is::<Lacks>());
+        assert!(error.is::<Unsupported>());
         let text = error.to_string();
         for part in ["this processor", "errno = 14", "kernel = \"host\""] {
             assert!(text.contains(part), "{text}");
@@ -149,6 +149,6 @@ mod tests {
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(!text.contains("; ;"), "{text}");
         let own = unable(Error::NotStarted(io::Error::other("no")));
-        assert!(!own.is::<Lacks>());
+        assert!(!own.is::<Unsupported>());
     }
 }

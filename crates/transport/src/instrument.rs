@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::Path;
 use trammel_core::label::Label;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_ground::machine::date;
 use trammel_kernel::boot::Machine;
 use trammel_kernel::build::{self, Built, Source, Watch, Wish};
@@ -79,7 +79,7 @@ pub(super) fn instrument(
         Ok(instrument) => Ok(Some(instrument)),
         // Nothing begins any more, so nothing is missed.
         Err(_) if interrupted() => Ok(None),
-        Err(error) if error.downcast_ref::<Lacks>().is_some() => {
+        Err(error) if error.downcast_ref::<Unsupported>().is_some() => {
             let what = format!("{error:#}");
             notes.push(what.clone());
             *lacks = Some(what);
@@ -239,7 +239,7 @@ pub fn wish(tree: Option<&Path>) -> anyhow::Result<Wish> {
         None => Source::pinned().map_err(lacks)?,
     };
     let cache = build::usual_cache()
-        .ok_or_else(|| Lacks::error("no folder for kernels", "set XDG_CACHE_HOME or HOME"))?;
+        .ok_or_else(|| Unsupported::error("no folder for kernels", "set XDG_CACHE_HOME or HOME"))?;
     Ok(Wish {
         source,
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
@@ -255,14 +255,14 @@ pub fn built(wish: &Wish) -> anyhow::Result<Built> {
             Source::Package(_) => String::new(),
         };
         let mend = format!("run `trammel kernel build{tree}` once; it takes some minutes");
-        Lacks::error("the kernel is not built yet", &mend)
+        Unsupported::error("the kernel is not built yet", &mend)
     })
 }
 
 /// What a machine lacks ends a command with its own exit code.
 pub fn lacks(error: build::Error) -> anyhow::Error {
     match error {
-        build::Error::Lacks { what, mend } => Lacks::error(&what, &mend),
+        build::Error::Lacks { what, mend } => Unsupported::error(&what, &mend),
         other => other.into(),
     }
 }

@@ -9,7 +9,7 @@ use anyhow::anyhow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_kernel::boot::{self, Error, Limits};
 use trammel_scenario::File;
 use trammel_scenario::check::Fault;
@@ -95,7 +95,7 @@ impl Host {
                     "measure with `kernel = \"linux\"`, which has all, or load it as root: \
                      `modprobe tcp_{missing}`"
                 );
-                return Err(Lacks::error(&what, &mend));
+                return Err(Unsupported::error(&what, &mend));
             }
         }
         let version = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -138,7 +138,7 @@ impl Host {
             interrupted,
         };
         boot::on_host(&self.program, host::NAME, &job.job, &limits).map_err(|why| match why {
-            Error::Failed(why) if why.contains("CAP_") => Lacks::error(
+            Error::Failed(why) if why.contains("CAP_") => Unsupported::error(
                 &format!("this host's TCP cannot be measured: {why}"),
                 "allow user namespaces, or run as root; `kernel = \"linux\"` needs neither",
             ),

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use trammel_core::label::Label;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_scenario::File;
 use trammel_scenario::columns;
 use trammel_scenario::columns::{FLOWS, GROUPS, LINKS, PREDICTIONS, STREAMS, WORKLOADS};
@@ -93,7 +93,7 @@ pub struct PointTrace {
 
 /// Everything that came of a file.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct TransportOutcome {
     /// One row a flow and run.
     pub flows: Table,
     /// One row a link and run.
@@ -128,7 +128,7 @@ pub struct Outcome {
     pub is_interrupted: bool,
 }
 
-impl Outcome {
+impl TransportOutcome {
     /// The tables, in the order in which they are written; empty ones are left out.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
         let all = [
@@ -146,7 +146,7 @@ impl Outcome {
 }
 
 /// One run of a file.
-struct Job<'a> {
+struct PointJob<'a> {
     /// The point's place in the file; nothing for a flow alone.
     at: Option<usize>,
     /// Which engine makes it.
@@ -159,7 +159,7 @@ struct Job<'a> {
     curves: bool,
 }
 
-impl Job<'_> {
+impl PointJob<'_> {
     fn seed(&self) -> u64 {
         self.scenario.seed + u64::from(self.repeat)
     }
@@ -198,13 +198,17 @@ enum Made {
 }
 
 /// Runs every point of `file`.
-pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyhow::Result<Outcome> {
+pub fn run_points(
+    file: &File,
+    options: &RunOptions,
+    watch: &dyn Watch,
+) -> anyhow::Result<TransportOutcome> {
     let mut notes = Vec::new();
     let mut lacks = None;
     let interrupted = || watch.is_interrupted();
     let instrument = instrument(file, options, &mut notes, &mut lacks, &interrupted)?;
     if let Some(what) = lacks.as_ref().filter(|_| options.needs_all) {
-        return Err(Lacks::error(
+        return Err(Unsupported::error(
             what,
             "without it there is nothing to compare with",
         ));
@@ -311,7 +315,7 @@ pub fn run_points(file: &File, options: &RunOptions, watch: &dyn Watch) -> anyho
     let flows = gather("flows", FLOWS, |run| &run.flows);
     notes.extend(limits::notes(file, &flows));
     notes.extend(phases::notes(file, &flows));
-    Ok(Outcome {
+    Ok(TransportOutcome {
         flows,
         links: gather("links", LINKS, |run| &run.links),
         workloads: gather("workloads", WORKLOADS, |run| &run.workloads),
@@ -342,7 +346,7 @@ fn jobs<'a>(
     curves: bool,
     label: &dyn Fn(&Scenario) -> Label,
     run_key: KeyOf<'_>,
-) -> Vec<Job<'a>> {
+) -> Vec<PointJob<'a>> {
     let shown = if curves {
         super::answer::shown_points(file)
     } else {
@@ -355,7 +359,7 @@ fn jobs<'a>(
         let label = label(scenario);
         for repeat in 0..scenario.repeat {
             let seed = scenario.seed + u64::from(repeat);
-            jobs.push(Job {
+            jobs.push(PointJob {
                 at: Some(at),
                 label,
                 point: &point.id,
@@ -373,7 +377,7 @@ fn jobs<'a>(
                 if alone.insert(key.clone()) {
                     let (at, point, curves) = (None, point.id.as_str(), false);
                     let scenario = Cow::Owned(scenario);
-                    jobs.push(Job {
+                    jobs.push(PointJob {
                         at,
                         label,
                         point,
@@ -422,20 +426,20 @@ fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> 
 }
 
 fn make(
-    jobs: &[Job<'_>],
+    jobs: &[PointJob<'_>],
     options: &RunOptions,
     instrument: Option<&Instrument>,
     watch: &dyn Watch,
 ) -> Vec<Made> {
-    let is_known = |job: &Job<'_>| {
+    let is_known = |job: &PointJob<'_>| {
         let run = options.known.get(&job.key)?;
         let has_traces = !run.traces.is_empty() || job.scenario.flows.is_empty();
         (!job.curves || has_traces).then_some(run)
     };
     let to_make = || jobs.iter().filter(|job| is_known(job).is_none());
     watch.begin(to_make().count());
-    watch.expect(to_make().map(Job::work).sum());
-    let make = |job: &Job<'_>| {
+    watch.expect(to_make().map(PointJob::work).sum());
+    let make = |job: &PointJob<'_>| {
         if let Some(run) = is_known(job) {
             let mut run = run.clone();
             // A report must not depend on what an earlier one has shown.
@@ -472,7 +476,7 @@ fn make(
             Ok(Err(_)) if watch.is_interrupted() => return Made::LeftOut,
             Ok(Err(error)) => (
                 format!("{error:#}"),
-                error.downcast_ref::<Lacks>().is_some(),
+                error.downcast_ref::<Unsupported>().is_some(),
             ),
             Err(panic) => (
                 format!("a fault of Trammel: {}", words_of(panic.as_ref())),
@@ -491,7 +495,7 @@ fn make(
         Made::Failed { why, lacks }
     };
     // What goes by the clock on the wall has the machine for itself, when all else is done.
-    let is_alone = |job: &Job<'_>| job.label == Label::Measured;
+    let is_alone = |job: &PointJob<'_>| job.label == Label::Measured;
     let made: Vec<Option<Made>> = jobs
         .par_iter()
         .with_max_len(1)
@@ -550,11 +554,11 @@ fn prediction_table(file: &File, predictions: &[(usize, Prediction)]) -> Table {
 /// Runs a scenario that was built from Rust.
 pub trait RunScenario {
     /// Runs all its repeats by its engines. Everything wrong with it is in the error.
-    fn run(self) -> anyhow::Result<Outcome>;
+    fn run(self) -> anyhow::Result<TransportOutcome>;
 }
 
 impl RunScenario for Scenario {
-    fn run(self) -> anyhow::Result<Outcome> {
+    fn run(self) -> anyhow::Result<TransportOutcome> {
         let options = RunOptions {
             engines: self.engines.clone(),
             ..RunOptions::default()

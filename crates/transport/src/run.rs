@@ -74,7 +74,7 @@ impl Watch for Terminal<'_> {
 #[derive(Debug)]
 pub struct Carried<'a> {
     file: &'a File,
-    outcome: points::Outcome,
+    outcome: points::TransportOutcome,
     status: Status,
 }
 

@@ -6,7 +6,7 @@ use trammel_report::Provenance;
 use trammel_scenario::model::Engine;
 use trammel_scenario::{File, ReadError};
 use trammel_transport::answer::{answer as conclusion, report};
-use trammel_transport::points::{Outcome, RunOptions, Unwatched, run_points};
+use trammel_transport::points::{RunOptions, TransportOutcome, Unwatched, run_points};
 use trammel_transport::refusals::reading;
 
 /// What the scenario is called in messages and in the report.
@@ -68,7 +68,7 @@ fn refusal(why: ReadError) -> String {
 }
 
 /// Why runs failed, a line each.
-fn failed(outcome: &Outcome) -> Option<String> {
+fn failed(outcome: &TransportOutcome) -> Option<String> {
     let failures = outcome.failures.iter();
     let lines = failures.map(|failure| format!("{NAME}, {failure}"));
     let lines: Vec<_> = lines.collect();

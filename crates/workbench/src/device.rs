@@ -13,7 +13,7 @@ use crate::lost;
 use crate::simulated::{SimulatedRouter, Stream};
 use crate::traffic::{PER_BROADCAST, Traffic};
 use std::sync::Arc;
-use trammel_bench::trial::{Failure, Load, Outcome, Trial};
+use trammel_bench::trial::{Failure, Load, Trial, TrialOutcome};
 use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_cost::estimate::{Row, estimate};
@@ -198,7 +198,7 @@ impl Device {
     pub fn offer_all(
         &mut self,
         loads: &[Load],
-    ) -> Result<(Outcome, Vec<Passage>, Option<Time>), Failure> {
+    ) -> Result<(TrialOutcome, Vec<Passage>, Option<Time>), Failure> {
         let (outcome, passages) = self.0.offer_all(loads, true)?;
         Ok((self.judged(outcome), passages, self.last_lost()))
     }
@@ -210,11 +210,11 @@ impl Device {
     }
 
     /// A function may copy packets, answer some and end others: what it did with them is no loss.
-    fn judged(&self, outcome: Outcome) -> Outcome {
+    fn judged(&self, outcome: TrialOutcome) -> TrialOutcome {
         let lost = self.last().map_or(0, |report| {
             lost::of_balance(&report.balance) + lost::waiting(&report.balance)
         });
-        Outcome {
+        TrialOutcome {
             forwarded: outcome.offered.saturating_sub(lost),
             ..outcome
         }
@@ -222,7 +222,7 @@ impl Device {
 }
 
 impl Trial for Device {
-    fn run(&mut self, load: Load) -> Result<Outcome, Failure> {
+    fn run(&mut self, load: Load) -> Result<TrialOutcome, Failure> {
         let outcome = self.0.run(load)?;
         Ok(self.judged(outcome))
     }

@@ -85,7 +85,7 @@ pub fn find_or_usual(name: Option<&str>) -> anyhow::Result<(Machine, Option<Stri
 }
 
 fn no_host(why: &str) -> anyhow::Error {
-    trammel_ground::Lacks::error(
+    trammel_ground::Unsupported::error(
         &format!("no calibration for `{}`: {why}", file::HOST),
         "run `trammel calibrate` first (100 s)",
     )

@@ -6,7 +6,7 @@
 use super::arrivals::{Part, Pattern};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use trammel_bench::trial::{Failure, Load, Outcome, Trial};
+use trammel_bench::trial::{Failure, Load, Trial, TrialOutcome};
 use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_cost::device_profile::DeviceProfile;
@@ -163,7 +163,7 @@ impl SimulatedRouter {
         &mut self,
         loads: &[Load],
         notes: bool,
-    ) -> Result<(Outcome, Vec<Passage>), Failure> {
+    ) -> Result<(TrialOutcome, Vec<Passage>), Failure> {
         let mut simulation = self.load()?;
         for (number, stream) in self.streams.iter().enumerate() {
             let offer = self.offer(stream, number, loads)?;
@@ -187,7 +187,7 @@ impl SimulatedRouter {
             latency.merge(&counts.latency);
             effective = effective.max(counts.last_offered.since_start());
         }
-        let outcome = Outcome {
+        let outcome = TrialOutcome {
             offered: report.balance.offered,
             forwarded: report.balance.sent,
             effective,
@@ -201,7 +201,7 @@ impl SimulatedRouter {
 }
 
 impl Trial for SimulatedRouter {
-    fn run(&mut self, load: Load) -> Result<Outcome, Failure> {
+    fn run(&mut self, load: Load) -> Result<TrialOutcome, Failure> {
         Ok(self.offer_all(&[load], false)?.0)
     }
 }

@@ -5,7 +5,7 @@
 //! which each trial gets one, and bursts of loss at any load.
 
 use rand_distr::Distribution as _;
-use trammel_bench::trial::{Failure, Load, Outcome};
+use trammel_bench::trial::{Failure, Load, TrialOutcome};
 use trammel_core::rng::Rng;
 
 /// Frames of 64 bytes on a line of 1 Gbit/s: 10⁹ / (84 · 8).
@@ -135,7 +135,7 @@ fn normal_cdf(x: f64) -> f64 {
 }
 
 /// A trial of a device.
-pub(crate) fn offer(law: &Law, rng: &mut Rng, load: Load) -> Result<Outcome, Failure> {
+pub(crate) fn offer(law: &Law, rng: &mut Rng, load: Load) -> Result<TrialOutcome, Failure> {
     let offered = load.frames() as u64;
     let speed = if rng.chance(law.slow.0) {
         law.slow.1
@@ -149,7 +149,7 @@ pub(crate) fn offer(law: &Law, rng: &mut Rng, load: Load) -> Result<Outcome, Fai
         let count: f64 = rand_distr::Poisson::new(bursts)?.sample(rng);
         lost += (count * law.bursts.1) as u64;
     }
-    Ok(Outcome {
+    Ok(TrialOutcome {
         offered,
         forwarded: offered.saturating_sub(lost),
         effective: load.duration(),

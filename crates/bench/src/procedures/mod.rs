@@ -8,7 +8,7 @@
 //! How long a run will take is asked by running it on a testbed that only counts
 //! ([`crate::rehearsal`]).
 
-use crate::ports::{Flow, Learned, Learning};
+use crate::ports::{Learned, Learning, PortFlow};
 use crate::recorded::Recorded;
 use crate::search::mlr::goal::Goal;
 use crate::search::mlr::{MultipleLossRatio, Output};
@@ -211,10 +211,10 @@ impl<'a> Bench<'a> {
     }
 
     /// Offers all flows at once.
-    pub fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Error> {
+    pub fn offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Error> {
         let observed = self.bed.offer_together(flows)?;
         let tolerance = self.search.tolerance;
-        let is_short = |(flow, of): (&Flow, &Observation)| {
+        let is_short = |(flow, of): (&PortFlow, &Observation)| {
             let sources = self.bed.sources(&flow.traffic);
             Plan::of(&[flow.load]).falls_short(&of.outcome, tolerance, sources)
         };
@@ -418,7 +418,7 @@ pub fn verdict(verdict: Verdict) -> &'static str {
 mod tests {
     use super::*;
     use crate::fakes::{Wire, made, search, traffic};
-    use crate::trial::Outcome;
+    use crate::trial::TrialOutcome;
     use trammel_core::label::Label;
 
     /// A tester that sends half of what it should, so many times.
@@ -466,7 +466,7 @@ mod tests {
 
     #[test]
     fn few_frames_are_judged_by_their_number_alone() {
-        let outcome = |offered, us| Outcome {
+        let outcome = |offered, us| TrialOutcome {
             offered,
             forwarded: offered,
             effective: Span::from_us(us),

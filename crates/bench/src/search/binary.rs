@@ -128,7 +128,7 @@ impl Run<'_> {
 mod tests {
     use super::*;
     use crate::search::Verdict;
-    use crate::trial::{Failure, Outcome};
+    use crate::trial::{Failure, TrialOutcome};
     use crate::validity::Standing;
     use proptest::prelude::*;
     use trammel_core::rng::Rng;
@@ -138,10 +138,10 @@ mod tests {
     /// A device that forwards so many frames of those that are offered in a trial.
     fn device(
         mut forwarded: impl FnMut(Load) -> f64,
-    ) -> impl FnMut(Load) -> Result<Outcome, Failure> {
+    ) -> impl FnMut(Load) -> Result<TrialOutcome, Failure> {
         move |load| {
             let offered = load.frames() as u64;
-            Ok(Outcome {
+            Ok(TrialOutcome {
                 offered,
                 forwarded: (forwarded(load) as u64).min(offered),
                 effective: load.duration(),
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    fn of_capacity(capacity: f64) -> impl FnMut(Load) -> Result<Outcome, Failure> {
+    fn of_capacity(capacity: f64) -> impl FnMut(Load) -> Result<TrialOutcome, Failure> {
         device(move |load| capacity * load.duration().as_secs_f64())
     }
 

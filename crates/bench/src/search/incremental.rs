@@ -85,15 +85,15 @@ impl Incremental {
 mod tests {
     use super::*;
     use crate::search::Verdict;
-    use crate::trial::{Failure, Outcome};
+    use crate::trial::{Failure, TrialOutcome};
     use proptest::prelude::*;
 
     const SECOND: Span = Span::from_secs(1);
 
-    fn of_capacity(capacity: f64) -> impl FnMut(Load) -> Result<Outcome, Failure> {
+    fn of_capacity(capacity: f64) -> impl FnMut(Load) -> Result<TrialOutcome, Failure> {
         move |load| {
             let offered = load.frames() as u64;
-            Ok(Outcome {
+            Ok(TrialOutcome {
                 offered,
                 forwarded: offered.min((capacity * load.duration().as_secs_f64()) as u64),
                 effective: load.duration(),

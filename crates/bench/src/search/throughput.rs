@@ -204,15 +204,15 @@ pub fn verdict(of: &GoalResult) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{Failure, Outcome};
+    use crate::trial::{Failure, TrialOutcome};
     use crate::validity::Standing;
     use proptest::prelude::*;
 
-    fn of_capacity(capacity: f64, most: f64) -> impl FnMut(Load) -> Result<Outcome, Failure> {
+    fn of_capacity(capacity: f64, most: f64) -> impl FnMut(Load) -> Result<TrialOutcome, Failure> {
         move |load| {
             let seconds = load.duration().as_secs_f64();
             let offered = load.frames().min(most * seconds) as u64;
-            Ok(Outcome {
+            Ok(TrialOutcome {
                 offered,
                 forwarded: offered.min((capacity * seconds) as u64),
                 effective: load.duration(),

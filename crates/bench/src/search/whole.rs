@@ -23,7 +23,7 @@ pub struct Whole {
 
 /// What was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Between {
+pub struct Bracket {
     /// The largest number that passed below all that failed; none where the least failed.
     pub passed: Option<u64>,
     /// The smallest that failed; none where the most passed.
@@ -32,8 +32,8 @@ pub struct Between {
 
 impl Whole {
     /// Searches with `passes`, whose error ends the search.
-    pub fn search<E>(&self, mut passes: impl FnMut(u64) -> Result<bool, E>) -> Result<Between, E> {
-        let mut between = Between::default();
+    pub fn search<E>(&self, mut passes: impl FnMut(u64) -> Result<bool, E>) -> Result<Bracket, E> {
+        let mut between = Bracket::default();
         self.place(self.most, &mut between, &mut passes)?;
         if between.passed.is_none() && self.least < self.most {
             self.place(self.least, &mut between, &mut passes)?;
@@ -50,7 +50,7 @@ impl Whole {
     fn place<E>(
         &self,
         number: u64,
-        between: &mut Between,
+        between: &mut Bracket,
         passes: &mut impl FnMut(u64) -> Result<bool, E>,
     ) -> Result<(), E> {
         for _ in 0..=self.verifications {
@@ -117,11 +117,11 @@ mod tests {
                 tried += 1; Ok::<_, ()>(number <= limit)
             }).unwrap();
             match found {
-                Between { passed: None, failed } => prop_assert_eq!((limit, failed), (0, Some(1))),
-                Between { passed, failed: None } => prop_assert!(
+                Bracket { passed: None, failed } => prop_assert_eq!((limit, failed), (0, Some(1))),
+                Bracket { passed, failed: None } => prop_assert!(
                     passed == Some(most) && limit >= most
                 ),
-                Between { passed: Some(low), failed: Some(high) } => {
+                Bracket { passed: Some(low), failed: Some(high) } => {
                     prop_assert!(low <= limit && limit < high && high - low <= step);
                 }
             }

@@ -7,7 +7,7 @@ use super::model::{Placement, Problem, Resource, Server};
 
 /// A placement that the checker accepts, and what is known of it.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct PlacementOutcome {
     /// Where every replica is.
     pub placement: Placement,
     /// What each of them costs there, in the same order.
@@ -22,7 +22,7 @@ pub struct Outcome {
     pub first_fit: usize,
 }
 
-impl Outcome {
+impl PlacementOutcome {
     /// Servers with a replica.
     pub fn used(&self) -> usize {
         self.loads

@@ -6,7 +6,7 @@ use super::faults;
 use super::improve::improve;
 use super::load::{Cost, Piece};
 use super::model::{Placed, Placement, Problem, Server};
-use super::outcome::{Outcome, Refusal};
+use super::outcome::{PlacementOutcome, Refusal};
 use super::pack::{ORDERS, Seating, first_fit};
 use super::split::{Alone, alone, piece, replicas};
 
@@ -14,7 +14,7 @@ use super::split::{Alone, alone, piece, replicas};
 const MOST_CUTS: u32 = 64;
 
 /// Places the chains of `problem` on as few of its servers as it can.
-pub fn place(problem: &Problem) -> Result<Outcome, Refusal> {
+pub fn place(problem: &Problem) -> Result<PlacementOutcome, Refusal> {
     let faults = faults::faults(problem);
     if !faults.is_empty() {
         return Err(Refusal::Faults(faults));
@@ -56,7 +56,11 @@ struct Stuck {
     refusal: Refusal,
 }
 
-fn with_replicas(problem: &Problem, servers: &[Server], counts: &[u32]) -> Result<Outcome, Stuck> {
+fn with_replicas(
+    problem: &Problem,
+    servers: &[Server],
+    counts: &[u32],
+) -> Result<PlacementOutcome, Stuck> {
     let pieces: Vec<Piece> = counts
         .iter()
         .enumerate()
@@ -120,7 +124,12 @@ fn with_replicas(problem: &Problem, servers: &[Server], counts: &[u32]) -> Resul
 }
 
 /// Numbers the cores of each node in the order of chains and replicas.
-fn outcome(servers: &[Server], seating: &Seating<'_>, bound: Bound, first_fit: usize) -> Outcome {
+fn outcome(
+    servers: &[Server],
+    seating: &Seating<'_>,
+    bound: Bound,
+    first_fit: usize,
+) -> PlacementOutcome {
     let mut all: Vec<(Placed, Cost)> = Vec::new();
     for (server, (seats, load)) in seating.seats.iter().zip(&seating.loads).enumerate() {
         let mut next = vec![0_u32; load.used.len()];
@@ -144,7 +153,7 @@ fn outcome(servers: &[Server], seating: &Seating<'_>, bound: Bound, first_fit: u
     }
     all.sort_by_key(|(placed, _)| (placed.chain, placed.replica));
     let (placed, costs) = all.into_iter().unzip();
-    Outcome {
+    PlacementOutcome {
         placement: Placement { placed },
         costs,
         servers: servers.to_vec(),

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use trammel_core::label::Label;
 use trammel_cost::place::headroom::LOSS_TARGET;
-use trammel_cost::place::outcome::{Outcome, Refusal};
+use trammel_cost::place::outcome::{PlacementOutcome, Refusal};
 use trammel_cost::place::polling::{Seen, bursts_each, poll_replica};
 use trammel_cost::place::solve::place;
 use trammel_report as page;
@@ -32,7 +32,7 @@ pub struct Placement {
 /// A placement with what its simulated cores met.
 struct Answer<'a> {
     file: &'a PlacementFile,
-    outcome: Outcome,
+    outcome: PlacementOutcome,
     /// For each replica, what each of its cores met.
     seen: Vec<Vec<Seen>>,
 }
@@ -105,7 +105,7 @@ impl run::Outcome for Placed {
     }
 }
 
-fn poll(file: &PlacementFile, outcome: Outcome) -> Answer<'_> {
+fn poll(file: &PlacementFile, outcome: PlacementOutcome) -> Answer<'_> {
     let cores = outcome.costs.iter().map(|cost| u64::from(cost.cores)).sum();
     let replicas = outcome.placement.placed.iter().zip(&outcome.costs);
     let seen = replicas.map(|(placed, cost)| {

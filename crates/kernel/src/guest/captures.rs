@@ -2,7 +2,7 @@
 
 use super::network::{Network, name};
 use super::result::Result;
-use crate::job::{Captured, Frame, Job};
+use crate::job::{Captured, Frame, GuestJob};
 use std::fmt::Write;
 use trammel_io::capture::Capture;
 use trammel_io::clock::{monotonic_ns, wall_ns};
@@ -26,7 +26,7 @@ pub(super) struct Captures {
 
 impl Captures {
     /// Begins those of `job`, whose flows start at `start_ns` of the monotonic clock.
-    pub(super) fn begin(job: &Job, network: &Network, start_ns: i64) -> Result<Captures> {
+    pub(super) fn begin(job: &GuestJob, network: &Network, start_ns: i64) -> Result<Captures> {
         let mut all = Vec::with_capacity(job.captures.len());
         for at in &job.captures {
             let host = &network.hosts[job.wires[at.0].ends[at.1]];

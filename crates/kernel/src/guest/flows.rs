@@ -1,7 +1,7 @@
 //! Flows at work: one loop over sockets that have room, and over what is due.
 //!
 //! Calls of the kernel are dear in a guest, packets cheap. So a receiver that would read at once is
-//! not woken by what comes: it reads now and then (`Job::read_ns`), and has the kernel acknowledge
+//! not woken by what comes: it reads now and then (`GuestJob::read_ns`), and has the kernel acknowledge
 //! meanwhile as if it had read ([`LOW_WATER`]). Its sender notices nothing of it, since the window
 //! is large. One whose window is small is woken, and one that is to read slowly reads as it is
 //! told.
@@ -10,7 +10,7 @@ use super::captures::{Captures, DRAIN_NS};
 use super::network::{Network, address};
 use super::queues::Queues;
 use super::result::Result;
-use crate::job::{Answer, Counts, FIRST_PORT, Flow, FlowSeen, Job, Sample, WaySeen};
+use crate::job::{Answer, Counts, FIRST_PORT, FlowSeen, GuestFlow, GuestJob, Sample, WaySeen};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
@@ -66,7 +66,7 @@ enum Reads {
 }
 
 impl Reads {
-    fn of(flow: &Flow) -> Reads {
+    fn of(flow: &GuestFlow) -> Reads {
         if flow.read_ns.is_some() {
             Reads::Slowly
         } else if flow.receive_buffer.is_some() || flow.is_read_at_once {
@@ -80,7 +80,7 @@ impl Reads {
 /// A flow and its sockets.
 #[derive(Debug)]
 struct Running<'a> {
-    spec: &'a Flow,
+    spec: &'a GuestFlow,
     listener: Option<TcpListener>,
     sender: Option<TcpStream>,
     receiver: Option<TcpStream>,
@@ -95,7 +95,7 @@ struct Running<'a> {
 
 /// Does `job` over its network, from the instant `start_ns` of the monotonic clock on.
 pub(crate) fn run(
-    job: &Job,
+    job: &GuestJob,
     network: &Network,
     queues: &mut dyn Queues,
     start_ns: i64,
@@ -221,7 +221,7 @@ pub(crate) fn run(
 }
 
 /// All that is due in a run, as far as it is known before it.
-fn plan(job: &Job) -> BinaryHeap<Reverse<(i64, Due)>> {
+fn plan(job: &GuestJob) -> BinaryHeap<Reverse<(i64, Due)>> {
     let mut due = vec![
         (job.duration_ns, Due::End),
         (job.read_ns.max(READ_NS), Due::ReadAll),
@@ -255,7 +255,7 @@ fn plan(job: &Job) -> BinaryHeap<Reverse<(i64, Due)>> {
 }
 
 impl<'a> Running<'a> {
-    fn new(spec: &'a Flow) -> Running<'a> {
+    fn new(spec: &'a GuestFlow) -> Running<'a> {
         Running {
             spec,
             listener: None,
@@ -270,7 +270,13 @@ impl<'a> Running<'a> {
     }
 
     /// Listens for the flow.
-    fn listen(&mut self, job: &Job, network: &Network, number: usize, poll: &Poll) -> Result<()> {
+    fn listen(
+        &mut self,
+        job: &GuestJob,
+        network: &Network,
+        number: usize,
+        poll: &Poll,
+    ) -> Result<()> {
         let (wire, end) = self.spec.to;
         let host = &network.hosts[job.wires[wire].ends[end]];
         let options = Options {
@@ -298,7 +304,7 @@ impl<'a> Running<'a> {
     }
 
     /// Where it goes to.
-    fn place(number: usize, spec: &Flow) -> SocketAddr {
+    fn place(number: usize, spec: &GuestFlow) -> SocketAddr {
         let (wire, end) = spec.to;
         (address(wire, end), (FIRST_PORT + number) as u16).into()
     }

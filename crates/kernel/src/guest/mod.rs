@@ -14,7 +14,7 @@ pub(crate) mod result;
 
 pub use result::Result;
 
-use crate::job::{Answer, Job};
+use crate::job::{Answer, GuestJob};
 use std::fs::{self, File};
 use std::io::Write;
 use std::process::ExitCode;
@@ -96,7 +96,7 @@ fn files() -> std::io::Result<()> {
 }
 
 fn work() -> Result<Answer> {
-    let job: Job = serde_json::from_slice(&fs::read(JOB)?)?;
+    let job: GuestJob = serde_json::from_slice(&fs::read(JOB)?)?;
     if let Ok(modules) = fs::read_dir(MODULES) {
         // By their names, so that two runs are the same.
         let mut paths = modules

@@ -3,7 +3,7 @@
 
 use super::result::Result;
 use crate::cable::Cable;
-use crate::job::{Job, Wire};
+use crate::job::{GuestJob, Wire};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
@@ -37,7 +37,10 @@ impl Network {
     /// The network of `job`. Where there is an emulator, it stands in its cables with an interface
     /// to each of their ends, and no queue is the kernel's; without one, the machine is the job's
     /// alone, and its variables are set too.
-    pub(crate) fn build(job: &Job, emulator: Option<(&Namespace, &[Cable])>) -> Result<Network> {
+    pub(crate) fn build(
+        job: &GuestJob,
+        emulator: Option<(&Namespace, &[Cable])>,
+    ) -> Result<Network> {
         if emulator.is_none() {
             set_machine(job)?;
         }
@@ -78,7 +81,7 @@ impl Network {
 }
 
 /// Sets variables of the whole machine, and looks whether it has the parameters.
-fn set_machine(job: &Job) -> Result<()> {
+fn set_machine(job: &GuestJob) -> Result<()> {
     for (variable, value) in &job.sysctls {
         write(&Path::new("/proc/sys").join(variable), value)?;
     }

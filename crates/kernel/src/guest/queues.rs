@@ -3,7 +3,7 @@
 
 use super::network::Network;
 use super::result::Result;
-use crate::job::{Job, QueueCounts};
+use crate::job::{GuestJob, QueueCounts};
 use trammel_io::qdisc::{Kind, Tbf};
 
 /// The queues of a job's network. A place is a wire and which of its ends.
@@ -20,7 +20,7 @@ pub trait Queues {
 
 /// Those of the kernel, at the ends of a network's wires.
 pub(super) struct OfKernel<'a> {
-    pub(super) job: &'a Job,
+    pub(super) job: &'a GuestJob,
     pub(super) network: &'a Network,
 }
 

@@ -4,7 +4,7 @@ use super::Network;
 use super::parts::devices::SharedMedium;
 use super::parts::event::Event;
 use super::parts::routes::Route;
-use crate::flow::{Flow, FlowSpec};
+use crate::flow::{FlowSpec, RunningFlow};
 use crate::ids::{FlowId, LinkId, StreamId, WorkloadId};
 use crate::link::{Link, LinkSpec};
 use crate::pcapng::Capture;
@@ -57,9 +57,9 @@ impl Network {
             self.events.push(spec.stop, Event::Stop(index));
         }
         let reading_app = self.reading_app(&spec, index);
-        self.traffic.flows.push(Flow {
+        self.traffic.flows.push(RunningFlow {
             reading_app,
-            ..Flow::new(spec)
+            ..RunningFlow::new(spec)
         });
         index
     }

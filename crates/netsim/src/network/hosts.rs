@@ -3,7 +3,7 @@
 use super::Network;
 use super::parts::event::Event;
 use super::parts::gather::{cross, note_first};
-use crate::flow::Flow;
+use crate::flow::RunningFlow;
 use crate::ids::{End, FlowId, TimerSlot, WorkloadId};
 use crate::packet::Course;
 use crate::trace::Pace;
@@ -96,7 +96,7 @@ impl Network {
         let stream = |end: &str| Rng::new(workload.spec.seed, &format!("{name}:{end}"));
         let mut client = Connection::client(&shape.client, (shape.cc)(), stream("client"));
         let server = Connection::server(&shape.server, (shape.cc)(), stream("server"));
-        let mut flow = Flow::waiting(shape);
+        let mut flow = RunningFlow::waiting(shape);
         if let Some(turn_at) = workload.begin(self.now, &mut job, &mut client) {
             flow.turn_at = turn_at;
         }

@@ -164,7 +164,7 @@ struct Station {
 
 /// What became of a frame of one of the two ends.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome {
+pub struct FrameOutcome {
     /// The packet in it.
     pub packet: Packet,
     /// Whether it was received; otherwise it was given up.
@@ -305,7 +305,7 @@ impl Medium {
     }
 
     /// Does what is due; says what became of frames of the two ends.
-    pub fn advance(&mut self, now: Time) -> [Option<Outcome>; 2] {
+    pub fn advance(&mut self, now: Time) -> [Option<FrameOutcome>; 2] {
         let mut outcomes = [None, None];
         match self.sending_until {
             None => self.start_sending(now),
@@ -371,7 +371,7 @@ impl Medium {
         self.counters.busy_ns += longest.as_ns();
     }
 
-    fn end_sending(&mut self, now: Time, outcomes: &mut [Option<Outcome>; 2]) {
+    fn end_sending(&mut self, now: Time, outcomes: &mut [Option<FrameOutcome>; 2]) {
         let is_alone = self
             .stations
             .iter()
@@ -401,7 +401,7 @@ impl Medium {
         &mut self,
         index: usize,
         is_alone: bool,
-        outcomes: &mut [Option<Outcome>; 2],
+        outcomes: &mut [Option<FrameOutcome>; 2],
     ) -> bool {
         let bytes = self.stations[index].frame.as_ref().map(|f| f.bytes);
         let success = self.success_rate(index, bytes.expect("who sends has a frame"));
@@ -421,7 +421,7 @@ impl Medium {
         // unseen.
         let is_lost = is_given_up && !frame.is_delivered;
         if let Some(packet) = frame.packet.filter(|_| is_new || is_lost) {
-            outcomes[index] = Some(Outcome {
+            outcomes[index] = Some(FrameOutcome {
                 packet,
                 is_received,
             });

@@ -18,7 +18,7 @@ pub enum Direction {
 
 /// The five-tuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Flow {
+pub struct FiveTuple {
     /// From which address.
     pub src: IpAddr,
     /// To which address.
@@ -31,10 +31,10 @@ pub struct Flow {
     pub protocol: u8,
 }
 
-impl Flow {
+impl FiveTuple {
     /// The flow of the IPv4 or IPv6 packet `data`, which begins with its IP header; nothing where
     /// that is neither or cut short.
-    pub fn of(data: &[u8]) -> Option<Flow> {
+    pub fn of(data: &[u8]) -> Option<FiveTuple> {
         match data.first()? >> 4 {
             4 => {
                 let ip = Ipv4::read(data)?;
@@ -44,7 +44,7 @@ impl Flow {
                     .filter(|_| len >= Ipv4::LEN && ip.is_first_fragment());
                 let (sport, dport) = ports(ip.protocol, rest);
                 let (src, dst) = (ip.src.into(), ip.dst.into());
-                Some(Flow {
+                Some(FiveTuple {
                     src,
                     dst,
                     sport,
@@ -60,7 +60,7 @@ impl Flow {
                 let rest = upper.filter(|upper| upper.fragment_offset == 0);
                 let rest = rest.and_then(|upper| data.get(upper.at..));
                 let (sport, dport) = ports(protocol, rest);
-                Some(Flow {
+                Some(FiveTuple {
                     src,
                     dst,
                     sport,
@@ -73,8 +73,8 @@ impl Flow {
     }
 
     /// The flow of the answers.
-    pub fn reverse(self) -> Flow {
-        Flow {
+    pub fn reverse(self) -> FiveTuple {
+        FiveTuple {
             src: self.dst,
             dst: self.src,
             sport: self.dport,
@@ -93,7 +93,7 @@ impl Flow {
     }
 
     /// One key for both directions: the flow that goes forward.
-    pub fn canonical(self) -> Flow {
+    pub fn canonical(self) -> FiveTuple {
         match self.direction() {
             Direction::Forward => self,
             Direction::Backward => self.reverse(),
@@ -151,7 +151,7 @@ mod tests {
             } else {
                 IpAddr::from([a[0], a[1], a[2], a[3]])
             };
-            let flow = Flow { src: address(src), dst: address(dst), sport, dport, protocol: 6 };
+            let flow = FiveTuple { src: address(src), dst: address(dst), sport, dport, protocol: 6 };
             let back = flow.reverse();
             prop_assert_eq!(flow.canonical(), back.canonical());
             prop_assert_eq!(flow.symmetric_hash(), back.symmetric_hash());
@@ -163,13 +163,13 @@ mod tests {
 
         #[test]
         fn any_bytes_are_survived(data: Vec<u8>) {
-            Flow::of(&data);
+            FiveTuple::of(&data);
         }
     }
 
     #[test]
     fn hashes_of_flows_that_differ_by_little_differ() {
-        let flows = (0..1000_u16).map(|sport| Flow {
+        let flows = (0..1000_u16).map(|sport| FiveTuple {
             src: [10, 0, 0, 1].into(),
             dst: [10, 0, 0, 1].into(),
             sport,

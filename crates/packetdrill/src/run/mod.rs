@@ -37,7 +37,7 @@ const TOLERANCE: Span = Span::from_ms(4);
 
 /// What became of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ScriptOutcome {
     /// All that it expects came to pass.
     Passed,
     /// Something else came to pass.
@@ -68,7 +68,7 @@ pub struct Failure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: ScriptOutcome,
     /// A line for each segment, call and print: seconds since the start, and what it was.
     pub trace: Vec<String>,
 }
@@ -80,7 +80,7 @@ pub struct Report {
 /// [`ReadError::Malformed`] where the script is not in the language.
 pub fn run(text: &str, files: Files<'_>) -> Result<Report, ReadError> {
     let skipped = |place, what| Report {
-        outcome: Outcome::Skipped { place, what },
+        outcome: ScriptOutcome::Skipped { place, what },
         trace: Vec::new(),
     };
     let script = match Script::read(text) {
@@ -98,9 +98,9 @@ pub fn run(text: &str, files: Files<'_>) -> Result<Report, ReadError> {
     }
     let mut runner = Runner::new(files);
     let outcome = match runner.script(&script, &blocks) {
-        Ok(()) => Outcome::Passed,
-        Err((place, Stop::Skip(what))) => Outcome::Skipped { place, what },
-        Err((place, Stop::Fail { expected, got })) => Outcome::Failed(Failure {
+        Ok(()) => ScriptOutcome::Passed,
+        Err((place, Stop::Skip(what))) => ScriptOutcome::Skipped { place, what },
+        Err((place, Stop::Fail { expected, got })) => ScriptOutcome::Failed(Failure {
             place,
             at: runner.host.now - EPOCH,
             expected,

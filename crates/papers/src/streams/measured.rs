@@ -6,7 +6,7 @@ use crate::spec::Streams;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use trammel_core::label::Label;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_streams::achieved::{Achieved, Wanted};
 use trammel_streams::peers::Peer;
 use trammel_streams::rig::Rig;
@@ -67,7 +67,7 @@ pub(super) fn measure(wanted: &Streams, choice: &Choice, watch: &dyn Watch, foun
                 };
                 match came {
                     Ok(achieved) => rows.push((about, achieved)),
-                    Err(why) if why.is::<Lacks>() => {
+                    Err(why) if why.is::<Unsupported>() => {
                         missing.extend(*system);
                         found.lacks = true;
                         found.notes.push(format!("{name} was left out: {why:#}."));

@@ -5,7 +5,7 @@ mod layout;
 pub mod svg;
 
 use crate::elements;
-use crate::graph::flow::Flow;
+use crate::graph::flow::FlowCode;
 use crate::graph::ports::Ports;
 use crate::graph::processing::{Mode, Modes, Shape, resolve};
 use crate::lang::{Connection, Flat};
@@ -50,7 +50,7 @@ impl<'a> Picture<'a> {
                 let counts = counts.unwrap_or(used);
                 Shape {
                     processing: entry.map_or("a/a", |entry| entry.processing),
-                    flow: Flow::parse(entry.map_or("x/x", |entry| entry.flow)),
+                    flow: FlowCode::parse(entry.map_or("x/x", |entry| entry.flow)),
                     // Ports that are used and should not be are drawn all the same.
                     inputs: counts.0.max(used.0),
                     outputs: counts.1.max(used.1),

@@ -14,7 +14,7 @@ use super::{Classes, Element, Entry};
 use crate::args::definitions::Definitions;
 use crate::args::machine_names::Machine;
 use crate::diagnostic::Diagnostics;
-use crate::graph::flow::Flow;
+use crate::graph::flow::FlowCode;
 use crate::graph::index::Index;
 use crate::graph::multiply;
 use crate::graph::ports::Ports;
@@ -224,7 +224,7 @@ fn modes(
     let shapes: Vec<Shape> = std::iter::zip(entries, counts)
         .map(|(entry, (inputs, outputs))| Shape {
             processing: entry.processing,
-            flow: Flow::parse(entry.flow),
+            flow: FlowCode::parse(entry.flow),
             inputs: *inputs,
             outputs: *outputs,
         })

@@ -3,7 +3,7 @@
 use super::notify::{Kind, Listener, NotifierId, Provided, Signal};
 use super::task::TaskId;
 use super::{Ctx, Element, ElementId};
-use crate::graph::flow::Flow;
+use crate::graph::flow::FlowCode;
 use crate::graph::processing::Mode;
 use crate::lang::Port;
 use std::collections::{BTreeSet, VecDeque};
@@ -32,7 +32,7 @@ impl Ctx {
     /// The ports on the other side of `element` that packets of its `port` pass by.
     fn through(&self, way: Way, element: ElementId, port: usize) -> Vec<usize> {
         let node = &self.config.nodes[element];
-        let flow = Flow::parse(node.entry.flow);
+        let flow = FlowCode::parse(node.entry.flow);
         let (inputs, outputs) = (node.modes.inputs.len(), node.modes.outputs.len());
         if flow.is_by_number() {
             let there = port < inputs && port < outputs;

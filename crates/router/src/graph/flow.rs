@@ -16,16 +16,16 @@ enum Kind {
 
 /// A flow code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flow {
+pub struct FlowCode {
     inputs: Vec<Kind>,
     outputs: Vec<Kind>,
 }
 
-impl Flow {
+impl FlowCode {
     /// Reads a flow code.
-    pub fn parse(code: &str) -> Flow {
+    pub fn parse(code: &str) -> FlowCode {
         let (inputs, outputs) = code.split_once('/').unwrap_or((code, code));
-        Flow {
+        FlowCode {
             inputs: kinds(inputs),
             outputs: kinds(outputs),
         }
@@ -91,16 +91,16 @@ mod tests {
 
     #[test]
     fn codes_say_what_passes() {
-        let all = Flow::parse("x/x");
+        let all = FlowCode::parse("x/x");
         assert!(all.passes(0, 0) && all.passes(3, 7));
-        assert!(!Flow::parse("x/y").passes(0, 0));
-        let same = Flow::parse("#/#");
+        assert!(!FlowCode::parse("x/y").passes(0, 0));
+        let same = FlowCode::parse("#/#");
         assert!(same.passes(2, 2) && !same.passes(2, 1));
-        let first = Flow::parse("xy/x");
+        let first = FlowCode::parse("xy/x");
         assert!(first.passes(0, 5) && !first.passes(1, 0) && !first.passes(2, 0));
-        let classes = Flow::parse("xyz/[xy]z");
+        let classes = FlowCode::parse("xyz/[xy]z");
         assert!(classes.passes(1, 0) && !classes.passes(2, 0) && classes.passes(2, 1));
-        assert!(!Flow::parse("x/[^x]").passes(0, 0));
-        assert!(Flow::parse("y/[^x]").passes(0, 0));
+        assert!(!FlowCode::parse("x/[^x]").passes(0, 0));
+        assert!(FlowCode::parse("y/[^x]").passes(0, 0));
     }
 }

@@ -4,7 +4,7 @@
 //! connections, and through agnostic elements between the ports that packets pass between, until
 //! nothing changes; agnostic ports that nothing reaches are push.
 
-use super::flow::Flow;
+use super::flow::FlowCode;
 use std::collections::BTreeSet;
 
 /// What a port is.
@@ -59,7 +59,7 @@ pub struct Shape<'a> {
     /// Its processing code: `a/ah`.
     pub processing: &'a str,
     /// Its flow code.
-    pub flow: Flow,
+    pub flow: FlowCode,
     /// How many inputs.
     pub inputs: usize,
     /// How many outputs.
@@ -256,7 +256,7 @@ mod tests {
     fn shape(processing: &'static str, inputs: usize, outputs: usize) -> Shape<'static> {
         Shape {
             processing,
-            flow: Flow::parse("x/x"),
+            flow: FlowCode::parse("x/x"),
             inputs,
             outputs,
         }

@@ -34,7 +34,7 @@ enum Cause {
 
 /// Where a run came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Outcome {
+enum ScriptEnd {
     /// To a wait.
     Waits,
     /// To a `return`.
@@ -231,9 +231,9 @@ impl Script {
     }
 
     /// Runs with so many steps.
-    fn run(&mut self, ctx: &mut Ctx, steps: i64, cause: Cause, errors: &mut Errors) -> Outcome {
+    fn run(&mut self, ctx: &mut Ctx, steps: i64, cause: Cause, errors: &mut Errors) -> ScriptEnd {
         if self.runs {
-            return Outcome::Waits;
+            return ScriptEnd::Waits;
         }
         self.runs = true;
         let (mut steps, mut jumps) = (steps, 0);
@@ -250,11 +250,11 @@ impl Script {
     }
 
     /// A signal's script hears it again when it has ended, and not while it waits.
-    fn rewatch(&mut self, ctx: &mut Ctx, outcome: &Outcome) {
+    fn rewatch(&mut self, ctx: &mut Ctx, outcome: &ScriptEnd) {
         let Type::Signal(signals) = &self.program.kind else {
             return;
         };
-        let shall = *outcome == Outcome::Ended(Ending::End);
+        let shall = *outcome == ScriptEnd::Ended(Ending::End);
         if shall != self.watches {
             for signal in signals {
                 if shall {
@@ -275,11 +275,11 @@ impl Script {
         cause: Cause,
         jumps: &mut u32,
         errors: &mut Errors,
-    ) -> Outcome {
+    ) -> ScriptEnd {
         while steps >= 0 && *jumps < MOST_JUMPS {
             let at = self.at;
             let Some(step) = self.program.steps.get(at).cloned() else {
-                return Outcome::Waits;
+                return ScriptEnd::Waits;
             };
             self.at += 1;
             match step {
@@ -294,7 +294,7 @@ impl Script {
                     steps -= passed;
                     if self.paused[at] < times {
                         self.at = at;
-                        return Outcome::Waits;
+                        return ScriptEnd::Waits;
                     }
                 }
                 Step::Wait(_) if steps > 0 => {
@@ -307,7 +307,7 @@ impl Script {
                     if self.sleep(ctx, errors, &text) {
                         self.at = at;
                     }
-                    return Outcome::Waits;
+                    return ScriptEnd::Waits;
                 }
                 Step::Set {
                     when: When::Init | When::Export,
@@ -332,7 +332,7 @@ impl Script {
                     if self.at == at + 1 {
                         self.at = at;
                         let value = if unquotes { unquote(&value) } else { value };
-                        return Outcome::Returned(value);
+                        return ScriptEnd::Returned(value);
                     }
                 }
                 Step::Print {
@@ -367,7 +367,7 @@ impl Script {
                         match to {
                             Target::Ending(how) => {
                                 self.at = at;
-                                return Outcome::Ended(how);
+                                return ScriptEnd::Ended(how);
                             }
                             Target::Place(to) => {
                                 self.paused[to.min(at)..at].fill(0);
@@ -389,7 +389,7 @@ impl Script {
                     } else if how == Ending::Stop && cause != Cause::Driver {
                         ctx.stop();
                     }
-                    return Outcome::Ended(how);
+                    return ScriptEnd::Ended(how);
                 }
             }
             if self.at != at + 1 {
@@ -404,7 +404,7 @@ impl Script {
                 ctx.unset_timer(timer);
             }
         }
-        Outcome::Waits
+        ScriptEnd::Waits
     }
 
     /// Sets the timer for a wait; says whether it could.

@@ -11,7 +11,7 @@ use super::work::{Side, Work, made_by, port};
 use crate::args::numbers::{parse_bool, parse_uint};
 use crate::args::text::{split_args, split_words};
 use crate::diagnostic::Diagnostics;
-use crate::graph::flow::Flow;
+use crate::graph::flow::FlowCode;
 use crate::lang::conf::split_keyword;
 use crate::lang::{Declared, Flat, Port};
 
@@ -261,7 +261,7 @@ struct Alignments {
 struct View<'a> {
     work: &'a Work,
     effects: Vec<Effect>,
-    flows: Vec<Flow>,
+    flows: Vec<FlowCode>,
 }
 
 impl View<'_> {
@@ -272,7 +272,7 @@ impl View<'_> {
         View {
             work,
             effects: each().map(|at| of(at).map_or(SAME, effect)).collect(),
-            flows: each().map(|at| Flow::parse(flow(at))).collect(),
+            flows: each().map(|at| FlowCode::parse(flow(at))).collect(),
         }
     }
 

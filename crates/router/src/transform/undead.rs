@@ -10,7 +10,7 @@ use super::work::{Ends, Side, Work, made_by, port};
 use crate::args::numbers::parse_int;
 use crate::args::text::{join_args, split_args, uncomment};
 use crate::diagnostic::Diagnostics;
-use crate::graph::flow::Flow;
+use crate::graph::flow::FlowCode;
 use crate::lang::{Flat, Port};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -226,7 +226,7 @@ fn reach(work: &Work, side: Side, starts: &[bool]) -> Vec<bool> {
                 continue;
             }
             reached[here.element] = true;
-            let flow = Flow::parse(facts::liveness(&element.class));
+            let flow = FlowCode::parse(facts::liveness(&element.class));
             let passes = |other: &usize| match side {
                 Side::Input => flow.passes(here.port, *other),
                 Side::Output => flow.passes(*other, here.port),

@@ -11,7 +11,7 @@ use crate::tree::{Extent, Node, Value};
 use std::cell::RefCell;
 use std::path::Path;
 use trammel_core::units::nearest;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_workbench::arrivals::Pattern;
 use trammel_workbench::machines;
 
@@ -105,7 +105,7 @@ fn machine(cx: &Context<'_>, device: Option<&Reader<'_>>) -> (String, String) {
     match machines::find(&name) {
         Ok(machine) => (name, machine.profile),
         // That it is not calibrated yet is no fault of the file.
-        Err(error) if error.downcast_ref::<Lacks>().is_some() => (name, String::new()),
+        Err(error) if error.downcast_ref::<Unsupported>().is_some() => (name, String::new()),
         Err(error) => {
             let span = device.map_or(0..0, |device| {
                 let entry = device.entry("machine");

@@ -50,7 +50,7 @@ mod tests {
     use crate::achieved::Wanted;
     use crate::rig::Rig;
     use std::sync::atomic::AtomicBool;
-    use trammel_ground::Lacks;
+    use trammel_ground::Unsupported;
     use trammel_traffic::record::Protocol;
 
     #[test]
@@ -77,7 +77,7 @@ mod tests {
                             "{peer:?}: {came:?}"
                         );
                     }
-                    Err(why) if why.is::<Lacks>() => eprintln!("skipped: {why}"),
+                    Err(why) if why.is::<Unsupported>() => eprintln!("skipped: {why}"),
                     Err(why) => panic!("{peer:?}: {why:#}"),
                 }
             }

@@ -9,7 +9,7 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_io::program;
 
 /// So often is looked whether a program has ended.
@@ -55,7 +55,10 @@ impl Running {
         let (name, arguments) = words.split_first().context("a program without a name")?;
         let Some(found) = program::find(name) else {
             let what = format!("`{name}` is not installed");
-            return Err(Lacks::error(&what, &format!("`apt-get install {package}`")));
+            return Err(Unsupported::error(
+                &what,
+                &format!("`apt-get install {package}`"),
+            ));
         };
         let output = folder.file(output);
         let output = File::create(&output).with_context(|| format!("`{}`", output.display()))?;

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use trammel_core::entry::Value;
 use trammel_driver::machine::Machine;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_io::clock::{real_time, wall_ns};
 use trammel_io::error::Error;
 use trammel_io::netns::{Namespace, veth};
@@ -131,7 +131,7 @@ impl Bed {
                 Err(refused) => {
                     let text = diagnostic::render(&refused.said);
                     let why = if refused.lacks {
-                        Lacks::error(text.trim_end(), "run it as root")
+                        Unsupported::error(text.trim_end(), "run it as root")
                     } else {
                         anyhow!("{}", text.trim_end())
                     };

@@ -2,7 +2,7 @@
 //! and the mean along a sweep.
 
 use super::compared::Compared;
-use super::outcome::{Outcome, Ran};
+use super::outcome::{Ran, StreamsOutcome};
 use super::runs::MOST_CURVES;
 use trammel_core::label::Label;
 use trammel_report::figure::{Axis, Figure, Mark, Series};
@@ -17,7 +17,7 @@ const MOST_POINTS: usize = 12;
 const FAR: f64 = 30.0;
 
 /// The charts.
-pub(super) fn blocks(outcome: &Outcome<'_>, compared: &[Compared]) -> Vec<Block> {
+pub(super) fn blocks(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Vec<Block> {
     let mut blocks: Vec<Block> = along(outcome, compared)
         .into_iter()
         .map(Block::Figure)
@@ -90,7 +90,7 @@ fn distributions(at: usize, point: &Point, ran: &Ran, compared: &[Compared]) -> 
 }
 
 /// Mean delay along the swept number with the most values, a colour for each stream.
-fn along(outcome: &Outcome<'_>, compared: &[Compared]) -> Option<Figure> {
+fn along(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Option<Figure> {
     let points = &outcome.file.points;
     let first = points.first()?;
     let distinct = |n: usize| {

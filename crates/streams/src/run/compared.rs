@@ -4,7 +4,7 @@
 //! Errors are relative to what was measured; where nothing was, the prediction's is relative to the
 //! simulation. The column `reference` says which.
 
-use super::outcome::{Outcome, Ran};
+use super::outcome::{Ran, StreamsOutcome};
 use super::summary::Means;
 use trammel_stats::stats::relative_error;
 
@@ -68,7 +68,7 @@ impl Compared {
 }
 
 /// Every row, in the order of points, streams and metrics.
-pub fn all(outcome: &Outcome<'_>) -> Vec<Compared> {
+pub fn all(outcome: &StreamsOutcome<'_>) -> Vec<Compared> {
     let mut rows = Vec::new();
     for (point, ran) in outcome.ran.iter().enumerate() {
         let streams = outcome.file.points[point].scenario.streams.len();
@@ -81,7 +81,7 @@ pub fn all(outcome: &Outcome<'_>) -> Vec<Compared> {
 }
 
 fn of<'a>(
-    outcome: &'a Outcome<'_>,
+    outcome: &'a StreamsOutcome<'_>,
     (point, ran): (usize, &'a Ran),
     [simulated, measured]: &'a [Means; 2],
     stream: usize,
@@ -103,7 +103,7 @@ fn of<'a>(
 }
 
 fn predicted(
-    outcome: &Outcome<'_>,
+    outcome: &StreamsOutcome<'_>,
     (point, ran): (usize, &Ran),
     stream: usize,
     metric: &str,

@@ -9,7 +9,7 @@ use super::bed::{Bed, RECEIVER};
 use super::simulate::options;
 use crate::log_file;
 use crate::send;
-use crate::send::{Job, Outcome};
+use crate::send::{SendJob, SendOutcome};
 use anyhow::{anyhow, bail};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ use trammel_scenario::traffic::refusals::refusals;
 use trammel_traffic::decode::{Decoder, FlowReport, Report};
 use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::{Receiver, Settings};
-use trammel_traffic::record::{Flow, Instants, Record};
+use trammel_traffic::record::{Instants, LoggedFlow, Record};
 use trammel_traffic::send::choice::Asked;
 use trammel_traffic::send::udp::Mechanism;
 use trammel_traffic::signal::PORT;
@@ -47,7 +47,7 @@ impl Decoding {
 }
 
 impl Sink for Decoding {
-    fn flow(&mut self, flow: &Flow) {
+    fn flow(&mut self, flow: &LoggedFlow) {
         self.with(|decoder| decoder.flow(flow.clone()));
     }
 
@@ -142,16 +142,16 @@ fn send_all(
     bed: &Bed,
     is_real_time: bool,
     stop: &AtomicBool,
-) -> anyhow::Result<Vec<Outcome>> {
+) -> anyhow::Result<Vec<SendOutcome>> {
     // Segments would cross the path as one packet each.
     let asked = Asked {
         mechanism: Some(Mechanism::Calls),
         threads: Some(1),
     };
-    let job = Job {
+    let job = SendJob {
         asked,
         is_real_time,
-        ..Job::to(RECEIVER)
+        ..SendJob::to(RECEIVER)
     };
     let groups = traffic.streams.chunk_by(|a, b| a.meter == b.meter);
     std::thread::scope(|scope| {
@@ -167,7 +167,7 @@ fn send_all(
 }
 
 /// What the receiver and the senders tell of each stream, by the streams' names.
-fn account(traffic: &Traffic, received: Report, outcomes: &[Outcome]) -> Account {
+fn account(traffic: &Traffic, received: Report, outcomes: &[SendOutcome]) -> Account {
     let mut notes = Vec::new();
     let mut sent: BTreeMap<&str, Count> = BTreeMap::new();
     let mut shared_losses = 0;

@@ -28,7 +28,7 @@ pub mod tables;
 mod text;
 mod wire;
 
-pub use outcome::{Outcome, Predicted, Ran};
+pub use outcome::{Predicted, Ran, StreamsOutcome};
 pub use path_counts::PathCounts;
 
 use account::Account;
@@ -38,7 +38,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 #[cfg(target_os = "linux")]
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 #[cfg(target_os = "linux")]
 use trammel_ground::machine as this_machine;
 use trammel_ground::progress::Progress;
@@ -70,7 +70,7 @@ pub struct Simulation {
 
 impl Subject for Streams {
     type Run = Run;
-    type Outcome<'a> = Outcome<'a>;
+    type Outcome<'a> = StreamsOutcome<'a>;
 
     fn name(&self) -> &str {
         &self.file.name
@@ -89,12 +89,12 @@ impl Subject for Streams {
         request: &Request,
         shelf: &Shelf<Run>,
         _: Option<PathBuf>,
-    ) -> anyhow::Result<Outcome<'a>> {
+    ) -> anyhow::Result<StreamsOutcome<'a>> {
         carry_out_with(self, request, shelf)
     }
 }
 
-impl run::Outcome for Outcome<'_> {
+impl run::Outcome for StreamsOutcome<'_> {
     fn status(&self) -> &Status {
         &self.status
     }
@@ -113,7 +113,7 @@ impl run::Outcome for Outcome<'_> {
 }
 
 /// Every engine at every point; nothing of it is kept.
-pub fn carry_out<'a>(job: &'a Streams, request: &Request) -> anyhow::Result<Outcome<'a>> {
+pub fn carry_out<'a>(job: &'a Streams, request: &Request) -> anyhow::Result<StreamsOutcome<'a>> {
     carry_out_with(job, request, &Shelf::default())
 }
 
@@ -121,14 +121,14 @@ fn carry_out_with<'a>(
     job: &'a Streams,
     request: &Request,
     shelf: &Shelf<Run>,
-) -> anyhow::Result<Outcome<'a>> {
+) -> anyhow::Result<StreamsOutcome<'a>> {
     let file = &job.file;
     let engines = match (job.engines.as_slice(), &file.first().engines) {
         ([], Some(of_file)) => of_file.clone(),
         ([], None) => vec![Engine::Predict, Engine::Simulate],
         (asked, _) => asked.to_vec(),
     };
-    let mut outcome = Outcome {
+    let mut outcome = StreamsOutcome {
         file,
         ran: Vec::new(),
         status: Status::default(),
@@ -198,7 +198,7 @@ pub fn simulate(traffic: &Traffic, stop: &dyn Fn() -> bool) -> anyhow::Result<Si
 }
 
 /// Predicts every point, of which a prediction has no repeats.
-fn predict_all(engines: &[Engine], outcome: &mut Outcome<'_>) {
+fn predict_all(engines: &[Engine], outcome: &mut StreamsOutcome<'_>) {
     let points = outcome.file.points.par_iter();
     let is_asked = engines.contains(&Engine::Predict);
     let all = points.map(|point| Ran {
@@ -220,7 +220,7 @@ fn simulate_all(
     job: &Streams,
     request: &Request,
     shelf: &Shelf<Run>,
-    outcome: &mut Outcome<'_>,
+    outcome: &mut StreamsOutcome<'_>,
 ) -> anyhow::Result<()> {
     let file = &job.file;
     let runs: Vec<(usize, u32, u64)> = file
@@ -290,7 +290,12 @@ fn simulate_all(
 
 /// Measures, run by run: nothing else of ours runs beside it.
 #[cfg(target_os = "linux")]
-fn measure_all(job: &Streams, request: &Request, shelf: &Shelf<Run>, outcome: &mut Outcome<'_>) {
+fn measure_all(
+    job: &Streams,
+    request: &Request,
+    shelf: &Shelf<Run>,
+    outcome: &mut StreamsOutcome<'_>,
+) {
     let file = &job.file;
     let machine = this_machine::facts();
     let progress = Progress::new();
@@ -328,7 +333,7 @@ fn measure_all(job: &Streams, request: &Request, shelf: &Shelf<Run>, outcome: &m
                         .for_each(|note| outcome.status.note(note.to_owned()));
                     outcome.ran[at].measured.push((repeat, run));
                 }
-                Err(why) if why.downcast_ref::<Lacks>().is_some() => {
+                Err(why) if why.downcast_ref::<Unsupported>().is_some() => {
                     // It is lacking at every point.
                     outcome
                         .status
@@ -350,7 +355,7 @@ fn measure_all(job: &Streams, request: &Request, shelf: &Shelf<Run>, outcome: &m
 }
 
 #[cfg(not(target_os = "linux"))]
-fn measure_all(_: &Streams, _: &Request, _: &Shelf<Run>, outcome: &mut Outcome<'_>) {
+fn measure_all(_: &Streams, _: &Request, _: &Shelf<Run>, outcome: &mut StreamsOutcome<'_>) {
     let text = "nothing is measured: namespaces need Linux; `--engine predict,simulate` runs here";
     outcome.status.lacks.push(text.to_owned());
 }

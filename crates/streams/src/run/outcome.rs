@@ -42,7 +42,7 @@ impl Ran {
 
 /// What came of everything.
 #[derive(Debug)]
-pub struct Outcome<'a> {
+pub struct StreamsOutcome<'a> {
     /// The scenario.
     pub file: &'a TrafficFile,
     /// By point.

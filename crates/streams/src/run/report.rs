@@ -2,7 +2,7 @@
 //! a sweep.
 
 use super::compared::{self, Compared};
-use super::outcome::Outcome;
+use super::outcome::StreamsOutcome;
 use trammel_core::label::Label;
 use trammel_report::comparison::Comparison;
 use trammel_report::provenance::{provenance, subject};
@@ -16,7 +16,7 @@ use trammel_stats::table::{Table, format_float};
 const DIGITS: usize = 3;
 
 /// The whole report.
-pub(super) fn report(outcome: &Outcome<'_>, info: &RunInfo) -> Report {
+pub(super) fn report(outcome: &StreamsOutcome<'_>, info: &RunInfo) -> Report {
     let tables = &outcome.tables;
     let first = outcome.file.first();
     let title = match first.title.as_str() {
@@ -110,7 +110,7 @@ fn side_by_side(tables: &[Table]) -> Option<Comparison> {
 
 /// What became of the first stream at the first point: what was measured, else simulated, else
 /// predicted; waiting apart from the way, and beside it what another engine says.
-fn answer(outcome: &Outcome<'_>, compared: &[Compared]) -> Answer {
+fn answer(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Answer {
     let of = |metric: &str| {
         let mut all = compared.iter();
         all.find(|one| (one.point, one.stream, one.metric) == (0, 0, metric))

@@ -14,7 +14,7 @@ use trammel_netsim::stream::{Arrival, Departure, StreamSpec};
 use trammel_scenario::traffic::Traffic;
 use trammel_traffic::decode::{Decoder, Options, Report};
 use trammel_traffic::log::Session;
-use trammel_traffic::record::{Flow, Instants, Protocol, Record};
+use trammel_traffic::record::{Instants, LoggedFlow, Protocol, Record};
 use trammel_traffic::signal::message::Count;
 use trammel_traffic::stream::{Meter, Stream};
 use trammel_transport::network_of::{BuiltLink, add_line};
@@ -57,8 +57,8 @@ pub fn options(streams: usize) -> Options {
 }
 
 /// What a stream is, to the decoder.
-pub fn flow(number: usize, stream: &Stream) -> Flow {
-    Flow {
+pub fn flow(number: usize, stream: &Stream) -> LoggedFlow {
+    LoggedFlow {
         number: number as u32,
         protocol: stream.protocol,
         from: None,

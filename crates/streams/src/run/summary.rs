@@ -1,7 +1,7 @@
 //! `summary`: every metric of every stream and of the path at every point, over the repeats: mean
 //! and interval.
 
-use super::outcome::Outcome;
+use super::outcome::StreamsOutcome;
 use super::runs::Run;
 use std::collections::BTreeMap;
 use trammel_stats::interval::Support;
@@ -68,7 +68,11 @@ fn support(column: &str, moments: &Moments) -> Support {
 
 /// Fills `table`, whose columns are those that `lead` gives the cells of for a point, `engine`, and
 /// [`summary::COLUMNS`].
-pub(super) fn fill(table: &mut Table, outcome: &Outcome<'_>, lead: impl Fn(usize) -> Vec<Cell>) {
+pub(super) fn fill(
+    table: &mut Table,
+    outcome: &StreamsOutcome<'_>,
+    lead: impl Fn(usize) -> Vec<Cell>,
+) {
     for (at, ran) in outcome.ran.iter().enumerate() {
         for (engine, runs) in ran.by_engine() {
             let mut lead = lead(at);

@@ -1,6 +1,6 @@
 //! The tables of a traffic run: `offered`, `paths`, `streams`, `summary`, `comparison`.
 
-use super::outcome::Outcome;
+use super::outcome::StreamsOutcome;
 use super::{compared, runs, summary};
 use trammel_scenario::columns::{cells_of, swept_columns, without_empty_columns};
 use trammel_scenario::model::Engine;
@@ -12,7 +12,7 @@ use trammel_stats::table::{Cell, CellType, Column, Table};
 use trammel_transport::summary as over_repeats;
 
 /// All of them, without the columns in which nothing stands.
-pub fn all(outcome: &Outcome<'_>) -> Vec<Table> {
+pub fn all(outcome: &StreamsOutcome<'_>) -> Vec<Table> {
     let lead = Lead::new(outcome);
     [
         offered(outcome, &lead),
@@ -32,7 +32,7 @@ struct Lead {
 }
 
 impl Lead {
-    fn new(outcome: &Outcome<'_>) -> Lead {
+    fn new(outcome: &StreamsOutcome<'_>) -> Lead {
         let points = outcome.file.points.iter();
         let points: Vec<&[Swept]> = points.map(|point| point.swept.as_slice()).collect();
         Lead {
@@ -70,7 +70,7 @@ fn push(table: &mut Table, mut lead: Vec<Cell>, own: impl IntoIterator<Item = Ce
         .expect("the row has a cell for each column");
 }
 
-fn offered(outcome: &Outcome<'_>, lead: &Lead) -> Table {
+fn offered(outcome: &StreamsOutcome<'_>, lead: &Lead) -> Table {
     let mut table = lead.table(
         "offered",
         &[
@@ -116,7 +116,7 @@ fn offered(outcome: &Outcome<'_>, lead: &Lead) -> Table {
     table
 }
 
-fn paths(outcome: &Outcome<'_>, lead: &Lead) -> Table {
+fn paths(outcome: &StreamsOutcome<'_>, lead: &Lead) -> Table {
     let about = [
         ("engine", Text),
         ("repeat", Int),
@@ -163,7 +163,7 @@ fn paths(outcome: &Outcome<'_>, lead: &Lead) -> Table {
     table
 }
 
-fn streams(outcome: &Outcome<'_>, lead: &Lead) -> Table {
+fn streams(outcome: &StreamsOutcome<'_>, lead: &Lead) -> Table {
     let about = [("engine", Text), ("repeat", Int)];
     let columns: Vec<_> = about.into_iter().chain(runs::stream_columns()).collect();
     let mut table = lead.table("streams", &columns);
@@ -181,7 +181,7 @@ fn streams(outcome: &Outcome<'_>, lead: &Lead) -> Table {
     table
 }
 
-fn summary_of(outcome: &Outcome<'_>, lead: &Lead) -> Table {
+fn summary_of(outcome: &StreamsOutcome<'_>, lead: &Lead) -> Table {
     let columns: Vec<_> = std::iter::once(("engine", Text))
         .chain(over_repeats::COLUMNS.iter().copied())
         .collect();
@@ -191,7 +191,7 @@ fn summary_of(outcome: &Outcome<'_>, lead: &Lead) -> Table {
     table
 }
 
-fn comparison(outcome: &Outcome<'_>, lead: &Lead) -> Table {
+fn comparison(outcome: &StreamsOutcome<'_>, lead: &Lead) -> Table {
     let mut table = lead.table(
         "comparison",
         &[

@@ -2,7 +2,7 @@
 
 use super::compared::{self, Compared};
 use super::offered::Moment;
-use super::outcome::{Outcome, Ran};
+use super::outcome::{Ran, StreamsOutcome};
 use super::summary::Means;
 use crate::metrics;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ const MOST_SHOWN: usize = 4;
 const DIGITS: usize = 6;
 
 /// Every point.
-pub(super) fn all(outcome: &Outcome<'_>) -> String {
+pub(super) fn all(outcome: &StreamsOutcome<'_>) -> String {
     let rows = compared::all(outcome);
     let mut text = String::new();
     for (place, (point, ran)) in outcome.file.points.iter().zip(&outcome.ran).enumerate() {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::AtomicBool;
 use trammel_traffic::decode::{Decoder, Options};
 use trammel_traffic::log;
-use trammel_traffic::record::{Flow, Instants, Record};
+use trammel_traffic::record::{Instants, LoggedFlow, Record};
 
 /// What is kept of a stream's packets: a log, where it is wanted, and the numbers of what comes
 /// back.
@@ -41,7 +41,7 @@ impl Account {
         })
     }
 
-    pub(super) fn flow(&mut self, flow: Flow) {
+    pub(super) fn flow(&mut self, flow: LoggedFlow) {
         self.log(|log| log.flow(&flow));
         self.decoder.flow(flow);
     }

@@ -13,13 +13,13 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_ground::say;
 use trammel_io::clock::{monotonic_ns, real_time};
 use trammel_io::reach::{self, at_port};
 use trammel_traffic::decode::Report;
 use trammel_traffic::pace::Wait;
-use trammel_traffic::record::{Flow, Instants, Record};
+use trammel_traffic::record::{Instants, LoggedFlow, Record};
 use trammel_traffic::send::choice::{Asked, Chosen, choose};
 use trammel_traffic::send::session::{Error, Session};
 use trammel_traffic::send::udp::Mechanism;
@@ -43,7 +43,7 @@ const PRIORITY: u8 = 50;
 
 /// What is to be done besides the streams.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct SendJob {
     /// The receiver: a host, with a port for signalling or without.
     pub to: String,
     /// The port that packets go to; 0 leaves it to the receiver.
@@ -61,10 +61,10 @@ pub struct Job {
     pub log: Option<LogTo>,
 }
 
-impl Job {
+impl SendJob {
     /// Sends to `to`, all else as it is where nobody says otherwise.
-    pub fn to(to: impl Into<String>) -> Job {
-        Job {
+    pub fn to(to: impl Into<String>) -> SendJob {
+        SendJob {
             to: to.into(),
             port: 0,
             key: None,
@@ -89,7 +89,7 @@ pub struct FlowOutcome {
 
 /// What came of all.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct SendOutcome {
     /// Of each stream, in their order.
     pub flows: Vec<FlowOutcome>,
     /// What went wrong with the log.
@@ -113,13 +113,13 @@ pub struct Batch {
     /// See above.
     pub flows: Vec<(Stream, u16)>,
     /// See above.
-    pub job: Job,
+    pub job: SendJob,
     /// Where the receiver comes to; none where it is gone to.
     pub waits: Option<Waiting>,
 }
 
 /// Sends `streams` at once, in one session.
-pub fn run(streams: &[Stream], job: &Job, stop: &AtomicBool) -> anyhow::Result<Outcome> {
+pub fn run(streams: &[Stream], job: &SendJob, stop: &AtomicBool) -> anyhow::Result<SendOutcome> {
     let flows: Vec<_> = streams.iter().map(|stream| (stream, job.port)).collect();
     let origin = || monotonic_ns() + LEAD_NS;
     Ok(Ready::new(&flows, (job, None), processors(), stop)?.send(origin(), stop, None))
@@ -131,7 +131,7 @@ pub fn run_all(
     batches: &[Batch],
     stop: &AtomicBool,
     sent: &AtomicU64,
-) -> anyhow::Result<Vec<Outcome>> {
+) -> anyhow::Result<Vec<SendOutcome>> {
     let ready: anyhow::Result<Vec<_>> = batches
         .iter()
         .map(|batch| {
@@ -156,7 +156,7 @@ pub fn run_all(
 
 /// A session whose flows are open.
 struct Ready<'a> {
-    job: &'a Job,
+    job: &'a SendJob,
     session: Session,
     account: Account,
     flows: Vec<(&'a Stream, u32, Way)>,
@@ -167,7 +167,7 @@ struct Ready<'a> {
 impl<'a> Ready<'a> {
     fn new(
         streams: &[(&'a Stream, u16)],
-        (job, waits): (&'a Job, Option<&Waiting>),
+        (job, waits): (&'a SendJob, Option<&Waiting>),
         processors: usize,
         stop: &AtomicBool,
     ) -> anyhow::Result<Ready<'a>> {
@@ -188,7 +188,7 @@ impl<'a> Ready<'a> {
             None => Session::open(resolve(&job.to, PORT)?.as_slice(), job.key.as_ref(), stop),
         };
         let mut session = opened.map_err(|error| match error {
-            Error::Nobody(at, why) => Lacks::error(
+            Error::Nobody(at, why) => Unsupported::error(
                 &format!("no receiver answers at {at}: {why}"),
                 "start one there: `trammel recv`",
             ),
@@ -221,7 +221,7 @@ impl<'a> Ready<'a> {
     }
 
     /// Sends all, whose start is at `origin` of the monotonic clock; counts packets into `counter`.
-    fn send(self, origin: i64, stop: &AtomicBool, counter: Option<&AtomicU64>) -> Outcome {
+    fn send(self, origin: i64, stop: &AtomicBool, counter: Option<&AtomicU64>) -> SendOutcome {
         let Ready {
             job,
             mut session,
@@ -296,7 +296,7 @@ impl<'a> Ready<'a> {
         account.log(LogFile::finish);
         let comes_back = streams.iter().any(|(one, _)| one.meter == Meter::RoundTrip);
         let is_decoded = comes_back || is_watched(job);
-        Outcome {
+        SendOutcome {
             flows,
             log_fault: account.fault,
             reports: if is_decoded {
@@ -309,7 +309,7 @@ impl<'a> Ready<'a> {
 }
 
 /// Whether the kernel tells when packets left.
-fn is_watched(job: &Job) -> bool {
+fn is_watched(job: &SendJob) -> bool {
     job.asked.mechanism == Some(Mechanism::Watched)
 }
 
@@ -323,7 +323,7 @@ fn may_be_real_time() -> anyhow::Result<()> {
     let asked = std::thread::spawn(|| real_time(PRIORITY)).join();
     asked.expect("it does not panic").map_err(|why| {
         let what = format!("no right to run with real-time priority: {why}");
-        Lacks::error(&what, "run it as root, or leave `--real-time` out")
+        Unsupported::error(&what, "run it as root, or leave `--real-time` out")
     })
 }
 
@@ -338,7 +338,7 @@ fn open(
     session: &mut Session,
     (mechanism, has_come): (Mechanism, bool),
     stop: &AtomicBool,
-) -> anyhow::Result<(Flow, Way)> {
+) -> anyhow::Result<(LoggedFlow, Way)> {
     let wish = Wish {
         protocol: stream.protocol,
         meter: stream.meter,
@@ -357,7 +357,7 @@ fn open(
         let way = Way::open(stream, number, to, mechanism).map_err(|why| no_way(&why))?;
         (number, to, way)
     };
-    let flow = Flow {
+    let flow = LoggedFlow {
         number,
         protocol: stream.protocol,
         from: way.from,
@@ -384,7 +384,7 @@ fn processors() -> usize {
 /// own; gives what became of each flow.
 fn send_lanes(
     lanes: Vec<(Lane, usize)>,
-    job: &Job,
+    job: &SendJob,
     stop: &AtomicBool,
     (account, counter): (&Mutex<Account>, Option<&AtomicU64>),
 ) -> BTreeMap<u32, Sent> {

@@ -1,6 +1,6 @@
 //! What became of streams, as a table and as text.
 
-use super::{FlowOutcome, Outcome};
+use super::{FlowOutcome, SendOutcome};
 use trammel_stats::histogram::Histogram;
 use trammel_stats::table::{Cell, CellType, Table, format_float};
 use trammel_traffic::send::choice::Chosen;
@@ -191,15 +191,15 @@ impl FlowOutcome {
     }
 }
 
-impl Outcome {
+impl SendOutcome {
     /// Whether all that was to be sent was, and came.
     pub fn is_whole(&self) -> bool {
         self.flows.iter().all(FlowOutcome::is_whole)
     }
 
     /// What came of several sessions, as of one.
-    pub fn of_all(all: Vec<Outcome>) -> Outcome {
-        let mut together = Outcome {
+    pub fn of_all(all: Vec<SendOutcome>) -> SendOutcome {
+        let mut together = SendOutcome {
             flows: Vec::new(),
             log_fault: None,
             reports: Vec::new(),

@@ -6,9 +6,9 @@
 
 use super::configuration::{Configuration, failure, test_share, without_reset};
 use std::collections::BTreeMap;
-use trammel_bench::ports::Flow;
+use trammel_bench::ports::PortFlow;
 use trammel_bench::testbed::{Observation, Plan, Testbed, Traffic, Unable};
-use trammel_bench::trial::{Failure, Load, Outcome};
+use trammel_bench::trial::{Failure, Load, TrialOutcome};
 use trammel_core::label::Label;
 use trammel_core::time::{Span, Time};
 use trammel_cost::machine::Machine;
@@ -98,7 +98,7 @@ impl Testbed for Estimated {
                 last_lost = Some(end);
             }
         }
-        let outcome = Outcome {
+        let outcome = TrialOutcome {
             offered: plan
                 .loads
                 .iter()
@@ -116,7 +116,7 @@ impl Testbed for Estimated {
     }
 
     /// Flows share what one of them alone would have, by the time that their frames take.
-    fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Failure> {
         if flows.iter().any(|flow| (flow.from, flow.to) != (0, 1)) {
             return Err(
                 Unable("an estimate knows the router's work, not its ports".to_owned()).into(),
@@ -127,9 +127,9 @@ impl Testbed for Estimated {
             busy += flow.load.frames_per_second() / self.rate(&flow.traffic)?;
         }
         let share = busy.recip().min(1.0);
-        let of = |flow: &Flow| {
+        let of = |flow: &PortFlow| {
             let offered = flow.load.frames().round();
-            Observation::of(Outcome {
+            Observation::of(TrialOutcome {
                 offered: offered as u64,
                 forwarded: (offered * share) as u64,
                 effective: flow.load.duration(),

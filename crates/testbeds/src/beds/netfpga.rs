@@ -10,15 +10,15 @@
 //! Virtual time: a trial of a minute takes no minute, and the same trial always gives the same. A
 //! repetition is therefore the same number again, which is kept and not computed anew.
 
-use crate::transfer::simulated::{self, ACK_BYTES, Between, SEGMENT_BYTES};
+use crate::transfer::simulated::{self, ACK_BYTES, DeviceBetween, SEGMENT_BYTES};
 use anyhow::{Context, bail};
 use trammel_bench::frames::Sizes;
-use trammel_bench::ports::Flow;
+use trammel_bench::ports::PortFlow;
 use trammel_bench::testbed::{
     Directions, LatencyOf, Observation, Outage, Plan, Protocol, Testbed, Traffic, Unable, Variation,
 };
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
-use trammel_bench::trial::{Failure, Load, Outcome};
+use trammel_bench::trial::{Failure, Load, TrialOutcome};
 use trammel_core::label::Label;
 use trammel_core::time::{Span, Time};
 use trammel_netfpga::outcome::{Counts, Fate, Outcome as Ran};
@@ -275,7 +275,7 @@ impl NetFpga {
     /// The words of testbeds for what `ran` says.
     fn observed(&self, plan: &Plan, streams: &[Stream], ran: Ran) -> Observation {
         let is_forwarding = self.path == Path::Hardware;
-        let outcome = Outcome {
+        let outcome = TrialOutcome {
             offered: ran.total().received,
             forwarded: came(&ran),
             effective: plan.duration().max(last_due(streams).since_start()),
@@ -365,7 +365,7 @@ impl Testbed for NetFpga {
         Ok(observed)
     }
 
-    fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Failure> {
         let mut streams = Vec::new();
         let mut of_flow = Vec::new();
         for flow in flows {
@@ -382,9 +382,9 @@ impl Testbed for NetFpga {
             streams.extend(own);
         }
         let ran = self.run(&streams, Vec::new(), self.end(&streams))?;
-        let observation = |(flow, range): (&Flow, std::ops::Range<usize>)| {
+        let observation = |(flow, range): (&PortFlow, std::ops::Range<usize>)| {
             let own = &ran.streams[range.clone()];
-            Observation::of(Outcome {
+            Observation::of(TrialOutcome {
                 offered: own.iter().map(|counts| counts.received).sum(),
                 forwarded: own.iter().map(came_of).sum(),
                 effective: flow
@@ -416,7 +416,7 @@ impl Testbed for NetFpga {
     }
 
     fn transfer(&mut self, file: &File) -> Result<Transferred, Failure> {
-        let delay = Between::Delay(self.alone(SEGMENT_BYTES)?, self.alone(ACK_BYTES)?);
+        let delay = DeviceBetween::Delay(self.alone(SEGMENT_BYTES)?, self.alone(ACK_BYTES)?);
         simulated::transfer(&delay, 8e12 / self.params().byte_ps() as f64, file)
     }
 }
@@ -560,7 +560,8 @@ mod tests {
         let plain = traffic("512");
         let full = Load::new(Params::REFERENCE_1G.line_fps(512), Span::from_secs(1)).unwrap();
         // Two ports into one: half is lost.
-        let flows = [(0, 2), (1, 2), (3, 0)].map(|(from, to)| Flow::new(from, to, &plain, full));
+        let flows =
+            [(0, 2), (1, 2), (3, 0)].map(|(from, to)| PortFlow::new(from, to, &plain, full));
         let each = bed.offer_together(&flows).unwrap();
         let both = each[0].outcome.forwarded + each[1].outcome.forwarded;
         let share = both as f64 / (2 * each[0].outcome.offered) as f64;

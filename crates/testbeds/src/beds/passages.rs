@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use trammel_bench::testbed::{Faults, Observation, Plan, Tags, Variation};
-use trammel_bench::trial::Outcome;
+use trammel_bench::trial::TrialOutcome;
 use trammel_core::time::{Span, Time};
 use trammel_packet::batch::CAPACITY;
 use trammel_router::simulate::port::{Coming, Passage};
@@ -334,7 +334,7 @@ impl Seen {
         let tags = self.flows.into_iter().flat_map(|of| of.tags);
         let mut tagged: Vec<Tag> = tags.collect();
         tagged.sort_by_key(|tag| tag.from);
-        let outcome = Outcome {
+        let outcome = TrialOutcome {
             offered,
             forwarded,
             effective,

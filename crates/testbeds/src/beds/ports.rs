@@ -21,7 +21,7 @@ use trammel_bench::testbed::{
     Variation,
 };
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
-use trammel_bench::trial::{Failure, Load, Outcome};
+use trammel_bench::trial::{Failure, Load, TrialOutcome};
 use trammel_core::label::Label;
 use trammel_core::time::{Span, Time};
 use trammel_io::clock::monotonic_ns;
@@ -360,7 +360,7 @@ fn observed(seen: &[&DirectionSeen], planned: Span, is_live: bool) -> Observatio
             None => latency = Some(one),
         }
     }
-    let outcome = Outcome {
+    let outcome = TrialOutcome {
         offered: sum(judged),
         forwarded: sum(DirectionSeen::received),
         // A first frame that left late makes the others no faster: the rate is over the time that

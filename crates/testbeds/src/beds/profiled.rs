@@ -8,7 +8,7 @@
 //! the queue is Click's own default. Virtual time: every ring, interrupt and frame is simulated one
 //! by one, so a trial of a minute takes minutes.
 
-use crate::transfer::simulated::{self, Between};
+use crate::transfer::simulated::{self, DeviceBetween};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trammel_bench::testbed::{
@@ -109,7 +109,7 @@ impl Profiled {
 
     /// The router with the same graph the other way too, and the ways of a file's segments and ACKs
     /// through it.
-    fn both_ways(&self) -> Result<Between, Failure> {
+    fn both_ways(&self) -> Result<DeviceBetween, Failure> {
         let mut router = self.router(&trammel_bench::transfer::frames())?;
         let [from, to] = PORTS;
         router.config +=
@@ -117,7 +117,7 @@ impl Profiled {
         let way = |from, is_ack| simulated::way(&router, from, &simulated::segment(is_ack));
         let out = way(from, false)?.ok_or("no segment comes out of the model")?;
         let back = way(to, true)?;
-        Ok(Between::Router(Box::new(router), out, back))
+        Ok(DeviceBetween::Router(Box::new(router), out, back))
     }
 
     fn observe(&self, traffic: &Traffic, plan: &Plan) -> Result<Observation, Failure> {

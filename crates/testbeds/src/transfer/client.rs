@@ -7,7 +7,7 @@ use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::time::Duration;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_io::program;
 
 /// Its longest patience, in seconds.
@@ -35,7 +35,7 @@ pub(super) fn fetch(
     folder: &std::path::Path,
     is_interrupted: &dyn Fn() -> bool,
 ) -> anyhow::Result<f64> {
-    let lacking = || Lacks::error("there is no client, `curl`", "apt-get install curl");
+    let lacking = || Unsupported::error("there is no client, `curl`", "apt-get install curl");
     let curl = program::find("curl").ok_or_else(lacking)?;
     let told = "%{time_total} %{size_download}";
     let url = protocol.url(SERVER);

@@ -8,7 +8,7 @@ use std::fs::{self, File, Permissions};
 use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt;
 use tempfile::TempDir;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_io::program;
 
 /// How a file is transferred.
@@ -164,7 +164,7 @@ impl Server {
             .filter_map(|of| Some((program::find(of.0)?, of)));
         let Some((file, (program, arguments, configuration))) = installed.next() else {
             let first = programs.first().map_or("", |(program, ..)| program);
-            return Err(Lacks::error(
+            return Err(Unsupported::error(
                 &format!("there is no server of {}", protocol.name().to_uppercase()),
                 &format!("apt-get install {first}"),
             ));

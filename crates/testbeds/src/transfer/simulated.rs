@@ -47,7 +47,7 @@ const PROBE: [u8; 4] = *b"way?";
 
 /// What stands between the hosts.
 #[derive(Debug)]
-pub enum Between {
+pub enum DeviceBetween {
     /// Nothing.
     Wire,
     /// A router, and the ways of segments and, if there is one, of ACKs through it; those without a
@@ -70,19 +70,19 @@ pub fn of(protocol: &Protocol) -> Result<(&str, Span), Unable> {
 
 /// Transfers `file` on lines of `rate` bits a second; across `between`, or past it where the file
 /// says so.
-pub fn transfer(between: &Between, rate: f64, file: &File) -> Result<Transferred, Failure> {
+pub fn transfer(between: &DeviceBetween, rate: f64, file: &File) -> Result<Transferred, Failure> {
     let (variant, rtt) = of(&file.protocol)?;
     let between = match file.across {
         Across::Device => between,
-        Across::Wire => &Between::Wire,
+        Across::Wire => &DeviceBetween::Wire,
     };
     let variant = cc::FAMILY.get(variant)?;
     let stack = Stack::linux_6();
     let (time, flow) = run(between, Lines { rate, rtt }, &stack, variant, file.bytes)?;
     let remark = match between {
-        Between::Router(.., None) => ", ACKs past the device",
-        Between::Delay(..) => ", the device a delay",
-        Between::Wire | Between::Router(..) => "",
+        DeviceBetween::Router(.., None) => ", ACKs past the device",
+        DeviceBetween::Delay(..) => ", the device a delay",
+        DeviceBetween::Wire | DeviceBetween::Router(..) => "",
     };
     Ok(Transferred {
         time,
@@ -108,7 +108,7 @@ struct Lines {
 
 /// After how long the last of so many bytes came, and what the flow was by then.
 fn run(
-    between: &Between,
+    between: &DeviceBetween,
     lines: Lines,
     stack: &Stack,
     variant: &'static Entry,
@@ -116,8 +116,8 @@ fn run(
 ) -> Result<(Span, FlowResult), Failure> {
     let mut net = Network::new();
     let (segments, acks) = match between {
-        Between::Delay(segments, acks) => (*segments, *acks),
-        Between::Wire | Between::Router(..) => (Span::ZERO, Span::ZERO),
+        DeviceBetween::Delay(segments, acks) => (*segments, *acks),
+        DeviceBetween::Wire | DeviceBetween::Router(..) => (Span::ZERO, Span::ZERO),
     };
     let mut way = |name: &str, extra: Span| {
         let line = LinkSpec {
@@ -129,7 +129,7 @@ fn run(
         [before, behind]
     };
     let (forward, backward) = (way("segments", segments), way("ACKs", acks));
-    if let Between::Router(router, out, back) = between {
+    if let DeviceBetween::Router(router, out, back) = between {
         let ways = [Some(out), back.as_ref()].into_iter().flatten();
         let ways: Vec<Way> = ways.cloned().collect();
         let links = &[forward[1], backward[1]][..ways.len()];
@@ -152,8 +152,8 @@ fn run(
         seed: 1,
     });
     let is_interrupted = || match between {
-        Between::Router(router, ..) => router.interrupted.load(Ordering::SeqCst),
-        Between::Wire | Between::Delay(..) => false,
+        DeviceBetween::Router(router, ..) => router.interrupted.load(Ordering::SeqCst),
+        DeviceBetween::Wire | DeviceBetween::Delay(..) => false,
     };
     while net.now().since_start() < LONGEST {
         if is_interrupted() {
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    fn seconds(between: &Between, rtt: Span) -> f64 {
+    fn seconds(between: &DeviceBetween, rtt: Span) -> f64 {
         let transferred = transfer(between, LINE, &file("reno", rtt)).unwrap();
         assert_eq!(transferred.retransmissions, 0);
         assert_eq!(
@@ -256,7 +256,7 @@ mod tests {
     }
 
     /// A router where a packet costs so many microseconds, both ways or one way.
-    fn router(packet_us: f64, is_both: bool) -> Between {
+    fn router(packet_us: f64, is_both: bool) -> DeviceBetween {
         let port = |name: &str| Settings {
             notice: Notice::Interrupt(Span::ZERO),
             // As long as the file, so that nothing is lost.
@@ -288,7 +288,7 @@ mod tests {
         let out = way(&router, "a", &segment(false)).unwrap().unwrap();
         assert_eq!((out.from.as_str(), out.to.as_str()), ("a", "b"));
         let back = is_both.then(|| way(&router, "b", &segment(true)).unwrap().unwrap());
-        Between::Router(Box::new(router), out, back)
+        DeviceBetween::Router(Box::new(router), out, back)
     }
 
     #[test]
@@ -297,7 +297,7 @@ mod tests {
         // and half of one for the last.
         let rtt = 1e-3;
         let expected = 1.5 * rtt + SEGMENTS * SEGMENT_S;
-        let found = seconds(&Between::Wire, Span::from_ms(1));
+        let found = seconds(&DeviceBetween::Wire, Span::from_ms(1));
         assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
     }
 
@@ -308,7 +308,7 @@ mod tests {
         // trip.
         let rtt = 10e-3;
         let expected = rtt + 3.0 * rtt + (SEGMENTS - 70.0) * SEGMENT_S + rtt / 2.0;
-        let found = seconds(&Between::Wire, Span::from_ms(10));
+        let found = seconds(&DeviceBetween::Wire, Span::from_ms(10));
         assert!((found / expected - 1.0).abs() < 0.01, "{found} {expected}");
     }
 
@@ -341,7 +341,7 @@ mod tests {
         let expected = 1.5e-3 + SEGMENTS * SEGMENT_S + SEGMENT_S + 2e-6;
         let found = seconds(&router(2.0, true), Span::from_ms(1));
         assert!((found / expected - 1.0).abs() < 2e-3, "{found} {expected}");
-        let delay = Between::Delay(Span::from_us(400), Span::from_us(100));
+        let delay = DeviceBetween::Delay(Span::from_us(400), Span::from_us(100));
         let found = seconds(&delay, Span::from_ms(1));
         // The round trip is half a millisecond longer, and ten segments still take 1.2 of its 1.5
         // ms: the first windows wait.
@@ -355,14 +355,15 @@ mod tests {
             protocol: Protocol::Ftp,
             ..file("reno", Span::from_ms(1))
         };
-        let said = transfer(&Between::Wire, LINE, &real).unwrap_err();
+        let said = transfer(&DeviceBetween::Wire, LINE, &real).unwrap_err();
         assert!(
             said.is::<Unable>() && said.to_string().contains("`tcp-transfer`"),
             "{said}"
         );
-        let said = transfer(&Between::Wire, LINE, &file("rneo", Span::from_ms(1))).unwrap_err();
+        let said =
+            transfer(&DeviceBetween::Wire, LINE, &file("rneo", Span::from_ms(1))).unwrap_err();
         assert!(said.to_string().contains("rneo"), "{said}");
-        let Between::Router(mut router, ..) = router(1.0, true) else {
+        let DeviceBetween::Router(mut router, ..) = router(1.0, true) else {
             unreachable!("it is one")
         };
         router.config = "FromDevice(a) -> Discard; Idle -> ToDevice(b);".to_owned();

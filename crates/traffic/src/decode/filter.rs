@@ -1,6 +1,6 @@
 //! Which records are decoded: by flow, by host and by time.
 
-use crate::record::{Flow, Record};
+use crate::record::{LoggedFlow, Record};
 use std::net::IpAddr;
 
 /// All that is given has to hold.
@@ -20,7 +20,7 @@ pub struct Filter {
 
 impl Filter {
     /// Whether the flow `number`, as far as it is described, is wanted.
-    pub fn has_flow(&self, number: u32, flow: Option<&Flow>) -> bool {
+    pub fn has_flow(&self, number: u32, flow: Option<&LoggedFlow>) -> bool {
         let has_host = || {
             let ends = flow.into_iter().flat_map(|flow| [flow.from, flow.to]);
             let mut hosts = ends.flatten().map(|address| address.ip().to_canonical());

@@ -38,7 +38,7 @@ pub use series::IntervalReport;
 pub use spread::{MOST_CDF_POINTS, Quantiles};
 
 use crate::log::{Entry, Session};
-use crate::record::{Flow, Instants, MOST_SEQUENCE, Record};
+use crate::record::{Instants, LoggedFlow, MOST_SEQUENCE, Record};
 use clock::Clock;
 use flow::{Counts, FlowCounts, Intervals};
 use pairs::Pair;
@@ -92,7 +92,7 @@ pub struct FlowReport {
     /// Its number.
     pub number: u32,
     /// What the log tells of it; `None` where it has records only.
-    pub flow: Option<Flow>,
+    pub flow: Option<LoggedFlow>,
     /// Its numbers.
     pub summary: Summary,
     /// The same by intervals.
@@ -139,7 +139,7 @@ pub struct Report {
 /// A flow that is known: by its description, by records, or by both.
 #[derive(Debug, Default)]
 struct Known {
-    flow: Option<Flow>,
+    flow: Option<LoggedFlow>,
     clock: Option<Clock>,
     sent: Option<u64>,
     counts: Option<Box<FlowCounts>>,
@@ -214,7 +214,7 @@ impl Decoder {
     }
 
     /// A flow of the current session. Without one, and beyond the most flows, it is not kept.
-    pub fn flow(&mut self, flow: Flow) {
+    pub fn flow(&mut self, flow: LoggedFlow) {
         let Some(session) = self.session else { return };
         let is_wanted = self.options.filter.has_flow(flow.number, Some(&flow));
         if let Some(place) = self.place((session, flow.number), is_wanted) {

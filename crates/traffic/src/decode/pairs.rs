@@ -7,7 +7,7 @@
 
 use super::clock::{Clock, Envelope};
 use crate::log::Entry;
-use crate::record::{Flow, Instants, Record};
+use crate::record::{Instants, LoggedFlow, Record};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -20,7 +20,7 @@ const MOST_PAIRS: usize = 512;
 const MOST_FLOWS: usize = 1 << 17;
 
 /// The hosts of a flow, if they are told and two.
-pub fn pair(flow: &Flow) -> Option<Pair> {
+pub fn pair(flow: &LoggedFlow) -> Option<Pair> {
     let of = |end: Option<std::net::SocketAddr>| {
         let ip = end?.ip().to_canonical();
         (!ip.is_unspecified()).then_some(ip)
@@ -155,7 +155,7 @@ mod tests {
             program: String::new(),
             seed,
         };
-        let flow = Flow {
+        let flow = LoggedFlow {
             number: 3,
             protocol: Protocol::Udp,
             from: Some(from.parse().unwrap()),

@@ -17,8 +17,8 @@ fn session(instants: Instants) -> Session {
     }
 }
 
-fn flow(number: u32, to: &str) -> Flow {
-    Flow {
+fn flow(number: u32, to: &str) -> LoggedFlow {
+    LoggedFlow {
         number,
         protocol: Protocol::Udp,
         from: Some("192.0.2.1:5".parse().unwrap()),

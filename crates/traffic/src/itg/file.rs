@@ -12,7 +12,7 @@ use super::binary_log::{self, Order, RECORD};
 use super::line::{Days, Error, Line};
 use super::text_log;
 use crate::log::{Entry, Session};
-use crate::record::{Flow, Instants, MOST_FLOWS, Protocol};
+use crate::record::{Instants, LoggedFlow, MOST_FLOWS, Protocol};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Read};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -177,7 +177,7 @@ impl Entries {
                 }
                 self.taken.insert(number);
                 self.numbers.insert(key, number);
-                give(Entry::Flow(Flow {
+                give(Entry::Flow(LoggedFlow {
                     number,
                     protocol: Protocol::Unknown,
                     from: Some(line.from),
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn a_record_of_ours_is_a_line_of_theirs() {
         let mut away = Away::default();
-        let flow = Flow {
+        let flow = LoggedFlow {
             number: 0,
             protocol: Protocol::Udp,
             from: Some("[::ffff:10.0.0.1]:4000".parse().unwrap()),

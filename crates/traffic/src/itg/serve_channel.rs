@@ -15,7 +15,7 @@ use crate::receive::port::Port;
 use crate::receive::ports::{Held, Losses};
 use crate::receive::session::{COMING, NO_PROGRESS};
 use crate::receive::tcp;
-use crate::record::{Flow, Protocol};
+use crate::record::{LoggedFlow, Protocol};
 use crate::signal::message::Count;
 use crate::stream::Meter;
 use std::collections::BTreeMap;
@@ -275,17 +275,22 @@ impl<'scope> Channel<'scope> {
         }
         let peer = self.peer;
         let to = SocketAddr::new(open.address, address.port());
-        let number = self.shared.hub().open(from, open.meter, |number| Flow {
-            number,
-            protocol,
-            from: Some(SocketAddr::new(from, peer.port())),
-            to: Some(to),
-            name: match open.metadata {
-                Metadata::None => format!("D-ITG flow {}, packets without numbers", open.flow),
-                Metadata::Sequence => format!("D-ITG flow {}, packets without times", open.flow),
-                Metadata::Full => format!("D-ITG flow {}", open.flow),
-            },
-        });
+        let number = self
+            .shared
+            .hub()
+            .open(from, open.meter, |number| LoggedFlow {
+                number,
+                protocol,
+                from: Some(SocketAddr::new(from, peer.port())),
+                to: Some(to),
+                name: match open.metadata {
+                    Metadata::None => format!("D-ITG flow {}, packets without numbers", open.flow),
+                    Metadata::Sequence => {
+                        format!("D-ITG flow {}, packets without times", open.flow)
+                    }
+                    Metadata::Full => format!("D-ITG flow {}", open.flow),
+                },
+            });
         let number = number.ok_or("all flow numbers are in use")?;
         let logs = [self.shared.settings.log.clone(), self.wished.clone()];
         let known = Known {

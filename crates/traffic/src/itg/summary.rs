@@ -52,7 +52,7 @@ pub struct Numbers {
 
 /// A flow of a log.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Flow {
+pub struct FlowSummary {
     /// Its number.
     pub number: u32,
     /// Where from.
@@ -67,7 +67,7 @@ pub struct Flow {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Its flows, in the order in which they begin.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<FlowSummary>,
     /// All of them together.
     pub total: Numbers,
     /// Records that could not be read.
@@ -239,7 +239,7 @@ impl Counter {
             flows: self
                 .flows
                 .into_iter()
-                .map(|((number, from, to), sums, loss)| Flow {
+                .map(|((number, from, to), sums, loss)| FlowSummary {
                     number,
                     from,
                     to,

@@ -5,7 +5,7 @@ use super::counts::Counts;
 use super::talk::{Ended, Moment, talk};
 use crate::record::Protocol;
 use crate::send::session::{Error, Session};
-use crate::signal::channel::{Channel, Silence};
+use crate::signal::channel::{Channel, ReceiveError};
 use crate::signal::greet;
 use crate::signal::key::Key;
 use crate::signal::link::said::Said;
@@ -39,8 +39,8 @@ pub enum Fault {
     Congestion(trammel_io::error::Error),
 }
 
-impl From<Silence> for Fault {
-    fn from(silence: Silence) -> Fault {
+impl From<ReceiveError> for Fault {
+    fn from(silence: ReceiveError) -> Fault {
         Fault::Session(silence.into())
     }
 }
@@ -78,7 +78,7 @@ impl Test {
             return Err(Error::Refused(wrong).into());
         }
         let mut session = Session::open(addresses, key, stop)?;
-        let (there, here) = session.addresses().map_err(Silence::System)?;
+        let (there, here) = session.addresses().map_err(ReceiveError::System)?;
         let channel = session.channel();
         channel.say(&Message::Link(Said::Wish(wish.clone())))?;
         let (token, ports) = match channel.hear(Some(PATIENCE), stop)? {
@@ -207,7 +207,7 @@ fn until_attached(
         match channel.hear(Some(PUNCHING), stop) {
             Ok(Message::Link(Said::Attached)) => return Ok(()),
             Ok(other) => return Err(Error::from(greet::refusal(other)).into()),
-            Err(Silence::Late(_)) if begun.elapsed() < PATIENCE => {}
+            Err(ReceiveError::Late(_)) if begun.elapsed() < PATIENCE => {}
             Err(silence) => return Err(silence.into()),
         }
     }

@@ -4,7 +4,7 @@ use super::carriers::{Carrier, Stream};
 use super::counts::Counts;
 use super::talk::{Ended, talk};
 use crate::record::Protocol;
-use crate::signal::channel::{Channel, Silence};
+use crate::signal::channel::{Channel, ReceiveError};
 use crate::signal::key::nonce;
 use crate::signal::link::said::Said;
 use crate::signal::link::{Direction, Wish};
@@ -60,7 +60,7 @@ impl Tests {
         mut channel: Channel,
         (token, number): ([u8; TOKEN_BYTES], u16),
         peer: IpAddr,
-    ) -> Result<(), Silence> {
+    ) -> Result<(), ReceiveError> {
         let place = usize::from(number);
         let is_wanted = |pending: &Pending| {
             pending.token == token
@@ -106,7 +106,7 @@ pub(crate) fn serve(
     (there, listens): (SocketAddr, SocketAddr),
     tests: &Tests,
     stop: &AtomicBool,
-) -> Result<Served, Silence> {
+) -> Result<Served, ReceiveError> {
     if let Some(wrong) = wish.wrong() {
         return Ok(Served::Refused(wrong));
     }

@@ -4,7 +4,7 @@
 use super::carriers::Stream;
 use super::run::{Ends, Seen, run};
 use crate::record::Protocol;
-use crate::signal::channel::{Channel, Silence};
+use crate::signal::channel::{Channel, ReceiveError};
 use crate::signal::link::Told;
 use crate::signal::link::said::{Part, Said};
 use crate::signal::link::{Wish, nanos};
@@ -222,14 +222,14 @@ impl<'a> Talk<'a> {
                 Ok(_) => {
                     self.fault = Some("the other end sent an unexpected message".to_owned());
                 }
-                Err(Silence::Late(_)) => {
+                Err(ReceiveError::Late(_)) => {
                     let patience = self.wish.interval + PATIENCE;
                     if self.last_heard.elapsed() > patience {
-                        self.fault = Some(Silence::Late(patience).to_string());
+                        self.fault = Some(ReceiveError::Late(patience).to_string());
                     }
                     return;
                 }
-                Err(Silence::Gone) if is_whole(&self.their_end) => {
+                Err(ReceiveError::Gone) if is_whole(&self.their_end) => {
                     self.has_left = true;
                     return;
                 }

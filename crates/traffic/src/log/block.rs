@@ -36,7 +36,7 @@
 use super::crc::crc32c;
 use super::fields::{Fields, put_address, put_text};
 use super::{Entry, Session};
-use crate::record::{Flow, Instants, MOST_FLOWS, Protocol, Record};
+use crate::record::{Instants, LoggedFlow, MOST_FLOWS, Protocol, Record};
 use crate::signal::message::MOST_BLOCK_BYTES;
 
 /// What every block begins with.
@@ -201,7 +201,7 @@ const PROTOCOLS: [Protocol; 7] = [
     Protocol::Unknown,
 ];
 
-pub(super) fn put_flow(body: &mut Vec<u8>, flow: &Flow) {
+pub(super) fn put_flow(body: &mut Vec<u8>, flow: &LoggedFlow) {
     debug_assert!(flow.number < MOST_FLOWS);
     body.extend(&flow.number.to_be_bytes()[1..]);
     let place = PROTOCOLS.iter().position(|one| *one == flow.protocol);
@@ -213,7 +213,7 @@ pub(super) fn put_flow(body: &mut Vec<u8>, flow: &Flow) {
 
 pub(super) fn flow(body: &[u8]) -> Option<Entry> {
     let mut fields = Fields(body);
-    let flow = Flow {
+    let flow = LoggedFlow {
         number: fields.number(3)? as u32,
         protocol: *PROTOCOLS.get(usize::from(fields.array::<1>()?[0]).checked_sub(1)?)?,
         from: fields.address()?,

@@ -27,7 +27,7 @@ mod writer;
 pub use reader::{Ending, Reader, Survey, survey};
 pub use writer::{Error, Writer};
 
-use crate::record::{Flow, Instants, Record};
+use crate::record::{Instants, LoggedFlow, Record};
 
 /// Who wrote a log, and what its records hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub enum Entry {
     /// What follows is of this session.
     Session(Session),
     /// A flow of the session.
-    Flow(Flow),
+    Flow(LoggedFlow),
     /// How many packets of a flow its sender says that it sent: what came after the last that came
     /// is lost as well.
     Sent {

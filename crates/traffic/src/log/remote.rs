@@ -3,7 +3,7 @@
 //! A thread of its own talks to the server, so that whoever logs never waits for it: what has not
 //! been taken in time, and all that comes after it, is not in the log, and that is said.
 
-use crate::signal::channel::{Channel, Silence};
+use crate::signal::channel::{Channel, ReceiveError};
 use crate::signal::greet::{self, Error, Opener, PATIENCE, refusal};
 use crate::signal::key::Key;
 use crate::signal::message::Message;
@@ -36,16 +36,16 @@ impl Remote {
         key: Option<&Key>,
         stop: &AtomicBool,
     ) -> Result<Remote, Error> {
-        let addresses = address.to_socket_addrs().map_err(Silence::System)?;
+        let addresses = address.to_socket_addrs().map_err(ReceiveError::System)?;
         let addresses: Vec<_> = addresses.collect();
-        let stream = reach::connect(&addresses, PATIENCE).map_err(Silence::System)?;
-        let mut channel = Channel::new(stream).map_err(Silence::System)?;
+        let stream = reach::connect(&addresses, PATIENCE).map_err(ReceiveError::System)?;
+        let mut channel = Channel::new(stream).map_err(ReceiveError::System)?;
         greet::ask(&mut channel, key, Opener::Us, stop)?;
         let (blocks, come) = sync_channel(MOST_WAITING);
         let talks = std::thread::Builder::new()
             .name("log".to_owned())
             .spawn(move || talk(&mut channel, &come))
-            .map_err(Silence::System)?;
+            .map_err(ReceiveError::System)?;
         Ok(Remote {
             blocks: Some(blocks),
             talks: Some(talks),

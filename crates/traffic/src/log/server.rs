@@ -5,7 +5,7 @@
 //! and a server that disappears what it had not been sent.
 
 use super::{Ending, Entry, Reader, Session};
-use crate::signal::channel::{Channel, Silence};
+use crate::signal::channel::{Channel, ReceiveError};
 use crate::signal::greet::{self, Opener, PATIENCE};
 use crate::signal::key::Key;
 use crate::signal::listener::Listener;
@@ -33,7 +33,7 @@ pub enum Ended {
         /// Bytes that are kept.
         bytes: u64,
         /// Why.
-        why: Silence,
+        why: ReceiveError,
     },
     /// It was refused, and why.
     Refused {
@@ -98,7 +98,7 @@ fn serve(
     };
     match greet::answer(&mut channel, key, Opener::Them, stop) {
         Ok(true) => {}
-        Ok(false) | Err(Silence::Gone | Silence::Stopped) => return None,
+        Ok(false) | Err(ReceiveError::Gone | ReceiveError::Stopped) => return None,
         Err(why) => return left(0, why),
     }
     let (mut log, mut bytes) = (None, 0);
@@ -120,7 +120,7 @@ fn serve(
                  takes orders"
                     .to_owned(),
             ),
-            Err(Silence::Gone) if log.is_none() => return None,
+            Err(ReceiveError::Gone) if log.is_none() => return None,
             Err(why) => return left(bytes, why),
         };
         if let Err(why) = taken {

@@ -17,8 +17,8 @@ fn session() -> Session {
     }
 }
 
-fn flow() -> Flow {
-    Flow {
+fn flow() -> LoggedFlow {
+    LoggedFlow {
         number: 0x21_2223,
         protocol: Protocol::Ethernet,
         from: Some("192.0.2.1:4660".parse().unwrap()),
@@ -147,7 +147,7 @@ fn what_does_not_fit_is_refused_and_nothing_written() {
         assert!(matches!(writer.record(&bad), Err(Error::Number { .. })));
     }
     let long = "x".repeat(256);
-    let bad = Flow {
+    let bad = LoggedFlow {
         name: long.clone(),
         ..flow()
     };
@@ -308,7 +308,7 @@ fn any_entry() -> impl Strategy<Value = Entry> {
         1 => (0..MOST_FLOWS, any::<u64>())
             .prop_map(|(flow, packets)| Entry::Sent { flow, packets }),
         1 => (0..MOST_FLOWS, address.clone(), address, ".{0,20}").prop_map(
-            |(number, from, to, name)| Entry::Flow(Flow {
+            |(number, from, to, name)| Entry::Flow(LoggedFlow {
                 number, from, to, name, protocol: Protocol::Sctp,
             })
         ),

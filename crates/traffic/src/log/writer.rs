@@ -5,7 +5,7 @@ use super::block::{
     BASES_BYTES, Bases, Kind, MOST_BODY_BYTES, MOST_RECORDS, MOST_TEXT_BYTES, head, put_flow,
     put_sent, put_session,
 };
-use crate::record::{Flow, MOST_BYTES, MOST_FLOWS, MOST_SEQUENCE, Record};
+use crate::record::{LoggedFlow, MOST_BYTES, MOST_FLOWS, MOST_SEQUENCE, Record};
 use std::io::{self, Write};
 
 /// Why something was not logged.
@@ -80,7 +80,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Tells of a flow: writes what waits, and it.
-    pub fn flow(&mut self, flow: &Flow) -> Result<(), Error> {
+    pub fn flow(&mut self, flow: &LoggedFlow) -> Result<(), Error> {
         check("flow", flow.number.into(), MOST_FLOWS.into())?;
         check_text("a flow's name", &flow.name)?;
         self.flush()?;

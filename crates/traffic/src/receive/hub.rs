@@ -1,7 +1,7 @@
 //! The flows that a receiver has open, and what came of each.
 
 use super::seen::Seen;
-use crate::record::{Flow, MOST_FLOWS, MOST_SEQUENCE, Record};
+use crate::record::{LoggedFlow, MOST_FLOWS, MOST_SEQUENCE, Record};
 use crate::signal::message::Count;
 use crate::stamp::Stamp;
 use crate::stream::Meter;
@@ -17,7 +17,7 @@ const MOST_OF_PEER: usize = 1 << 16;
 /// Takes what is received: a log, a decoder, or nothing.
 pub trait Sink: Send {
     /// A flow is open.
-    fn flow(&mut self, flow: &Flow);
+    fn flow(&mut self, flow: &LoggedFlow);
     /// A packet came.
     fn record(&mut self, record: &Record);
     /// A flow is closed; what has been taken by now should be safe from what happens next.
@@ -111,7 +111,7 @@ impl Hub {
         &mut self,
         peer: IpAddr,
         meter: Meter,
-        about: impl FnOnce(u32) -> Flow,
+        about: impl FnOnce(u32) -> LoggedFlow,
     ) -> Option<u32> {
         let its = self.peers.get(&peer).copied().unwrap_or(0);
         if self.flows.len() as u32 >= MOST_FLOWS - 1 || its >= MOST_OF_PEER {
@@ -283,7 +283,7 @@ mod tests {
     struct Kept(Arc<Mutex<Vec<String>>>);
 
     impl Sink for Kept {
-        fn flow(&mut self, flow: &Flow) {
+        fn flow(&mut self, flow: &LoggedFlow) {
             let mut kept = self
                 .0
                 .lock()
@@ -312,8 +312,8 @@ mod tests {
         }
     }
 
-    fn flow(number: u32) -> Flow {
-        Flow {
+    fn flow(number: u32) -> LoggedFlow {
+        LoggedFlow {
             number,
             protocol: Protocol::Udp,
             from: None,

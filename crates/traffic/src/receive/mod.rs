@@ -18,7 +18,7 @@ pub mod visit;
 
 use crate::link::serve::Tests;
 use crate::record::Protocol;
-use crate::signal::channel::Silence;
+use crate::signal::channel::ReceiveError;
 use crate::signal::greet::Opener;
 use crate::signal::key::Key;
 use crate::signal::listener::Listener;
@@ -145,7 +145,7 @@ impl Receiver {
     pub fn run(
         &self,
         stop: &AtomicBool,
-        ended: &(dyn Fn(SocketAddr, Silence) + Sync),
+        ended: &(dyn Fn(SocketAddr, ReceiveError) + Sync),
     ) -> io::Result<()> {
         let shared = &self.shared;
         std::thread::scope(|scope| {

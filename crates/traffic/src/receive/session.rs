@@ -8,8 +8,8 @@ use super::ports::{Held, Losses};
 use super::reads::Stamped;
 use super::tcp;
 use crate::link::serve::{self as link, Served};
-use crate::record::{Flow, Protocol};
-use crate::signal::channel::{Channel, Silence};
+use crate::record::{LoggedFlow, Protocol};
+use crate::signal::channel::{Channel, ReceiveError};
 use crate::signal::greet::{self, Opener};
 use crate::signal::link::said::Said;
 use crate::signal::message::{Count, Message, TOKEN_BYTES, Wish};
@@ -94,9 +94,9 @@ pub(super) fn serve<'scope>(
     shared: &'scope Shared,
     opener: Opener,
     run: (&'scope Scope<'scope, '_>, &'scope AtomicBool),
-) -> Result<(), Silence> {
+) -> Result<(), ReceiveError> {
     match converse(stream, shared, opener, run) {
-        Err(Silence::Gone | Silence::Stopped) => Ok(()),
+        Err(ReceiveError::Gone | ReceiveError::Stopped) => Ok(()),
         other => other,
     }
 }
@@ -106,7 +106,7 @@ fn converse<'scope>(
     shared: &'scope Shared,
     opener: Opener,
     (scope, stop): (&'scope Scope<'scope, '_>, &'scope AtomicBool),
-) -> Result<(), Silence> {
+) -> Result<(), ReceiveError> {
     let ends = (stream.peer_addr()?, stream.local_addr()?);
     let mut channel = Channel::new(stream)?;
     match channel.hear(Some(greet::PATIENCE), stop)? {
@@ -188,7 +188,7 @@ fn converse<'scope>(
                 }
             }
             // It was asked for nothing else than to go on.
-            Message::Refused(why) => break Err(Silence::Refused(why)),
+            Message::Refused(why) => break Err(ReceiveError::Refused(why)),
             _ => Message::Refused("that was not to be said now".to_owned()),
         };
         if let Err(silence) = channel.say(&answer) {
@@ -207,7 +207,7 @@ fn hear(
     flows: &mut BTreeMap<u32, Mine>,
     shared: &Shared,
     stop: &AtomicBool,
-) -> Result<Message, Silence> {
+) -> Result<Message, ReceiveError> {
     let since = Instant::now();
     loop {
         let mut are_punched = false;
@@ -221,7 +221,7 @@ fn hear(
             flows.is_empty().then_some(IDLE)
         };
         match channel.hear(patience, stop) {
-            Err(Silence::Late(_)) if !flows.is_empty() || since.elapsed() < IDLE => {}
+            Err(ReceiveError::Late(_)) if !flows.is_empty() || since.elapsed() < IDLE => {}
             other => return other,
         }
     }
@@ -331,7 +331,7 @@ fn number(
     let (name, protocol) = (wish.name, wish.protocol);
     let opened = shared
         .hub()
-        .open(from.ip().to_canonical(), wish.meter, |number| Flow {
+        .open(from.ip().to_canonical(), wish.meter, |number| LoggedFlow {
             number,
             protocol,
             from: Some(from),
@@ -350,7 +350,7 @@ fn wait_for(
     channel: &mut Channel,
     shared: &Shared,
     stop: &AtomicBool,
-) -> Result<(), Silence> {
+) -> Result<(), ReceiveError> {
     let (started, mut told) = (Instant::now(), Instant::now());
     while !stop.load(Ordering::Relaxed) {
         let Some(progress) = shared.hub().progress(number) else {

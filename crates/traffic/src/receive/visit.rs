@@ -4,7 +4,7 @@
 use super::hub::Hub;
 use super::{Settings, Shared, session};
 use crate::send::waiting::any;
-use crate::signal::channel::Silence;
+use crate::signal::channel::ReceiveError;
 use crate::signal::greet::Opener;
 use crate::signal::message::Message;
 use std::io::Write;
@@ -55,7 +55,7 @@ impl Visitor {
     pub fn run(
         &self,
         stop: &AtomicBool,
-        ended: &(dyn Fn(SocketAddr, Silence) + Sync),
+        ended: &(dyn Fn(SocketAddr, ReceiveError) + Sync),
     ) -> Result<(), String> {
         std::thread::scope(|scope| {
             while !stop.load(Ordering::Relaxed) {
@@ -71,7 +71,7 @@ impl Visitor {
                 match came
                     .map(|stream| session::serve(stream, &self.shared, Opener::Us, (scope, stop)))
                 {
-                    Ok(Err(Silence::Refused(why))) => return Err(why),
+                    Ok(Err(ReceiveError::Refused(why))) => return Err(why),
                     Ok(Err(silence)) => ended(sender.unwrap_or(self.senders[0]), silence),
                     Ok(Ok(())) | Err(_) => {}
                 }

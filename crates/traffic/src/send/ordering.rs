@@ -1,7 +1,7 @@
 //! The client of a sender under orders: tells it which flows to send, and hears what came of them.
 
 use super::orders::Came;
-use crate::signal::channel::Silence;
+use crate::signal::channel::ReceiveError;
 use crate::signal::greet::{self, PATIENCE, refusal};
 use crate::signal::key::Key;
 use crate::signal::message::Message;
@@ -32,8 +32,8 @@ pub enum Error {
     Endless,
 }
 
-impl From<Silence> for Error {
-    fn from(silence: Silence) -> Error {
+impl From<ReceiveError> for Error {
+    fn from(silence: ReceiveError) -> Error {
         Error::Greeting(silence.into())
     }
 }
@@ -76,7 +76,7 @@ pub fn order(
             }
             Ok(Message::Done { code, note }) => return Ok(Came { text, code, note }),
             Ok(other) => return Err(refusal(other).into()),
-            Err(Silence::Stopped) => {
+            Err(ReceiveError::Stopped) => {
                 is_over = true;
                 channel.say(&Message::Over)?;
             }

@@ -4,7 +4,7 @@
 //! A client is a connection: where it is gone, what it ordered ends. What the words of a flow mean
 //! is for the [`Worker`] to know.
 
-use crate::signal::channel::{Channel, Silence};
+use crate::signal::channel::{Channel, ReceiveError};
 use crate::signal::greet::{self, Opener, PATIENCE};
 use crate::signal::key::Key;
 use crate::signal::listener::Listener;
@@ -96,7 +96,7 @@ impl Daemon {
                 };
                 let tell = |what: String| told(from, what);
                 match mine.serve(stream, worker, stop, &tell) {
-                    Ok(()) | Err(Silence::Gone | Silence::Stopped) => {}
+                    Ok(()) | Err(ReceiveError::Gone | ReceiveError::Stopped) => {}
                     Err(why) => told(from, why.to_string()),
                 }
             })
@@ -117,7 +117,7 @@ impl<W: Worker> Mine<'_, W> {
         worker: &W,
         stop: &AtomicBool,
         tell: &dyn Fn(String),
-    ) -> Result<(), Silence> {
+    ) -> Result<(), ReceiveError> {
         let mut channel = Channel::new(stream)?;
         if !greet::answer(&mut channel, self.daemon.key.as_ref(), Opener::Them, stop)? {
             return Ok(());
@@ -185,7 +185,7 @@ fn work(
     most: Duration,
     stop: &AtomicBool,
     work: impl FnOnce(&AtomicBool, &AtomicU64) -> Came + Send,
-) -> Result<String, Silence> {
+) -> Result<String, ReceiveError> {
     let (over, sent) = (AtomicBool::new(false), AtomicU64::new(0));
     let (came, mut end, client) = std::thread::scope(|scope| {
         let running = std::thread::Builder::new().spawn_scoped(scope, || work(&over, &sent));
@@ -213,7 +213,7 @@ fn work(
                 std::thread::sleep(LOOK);
             } else {
                 match channel.hear(Some(LOOK), stop) {
-                    Err(Silence::Late(_) | Silence::Stopped) => {}
+                    Err(ReceiveError::Late(_) | ReceiveError::Stopped) => {}
                     Ok(Message::Over) => end = Some("the client ended it"),
                     Ok(_) => {
                         end = Some("the client sent an unexpected message");

@@ -2,7 +2,7 @@
 
 use super::way;
 use crate::signal::VERSION;
-use crate::signal::channel::{Channel, Silence};
+use crate::signal::channel::{Channel, ReceiveError};
 use crate::signal::greet;
 use crate::signal::key::Key;
 use crate::signal::message::{Count, Message, TOKEN_BYTES, Wish};
@@ -51,7 +51,7 @@ pub enum Error {
     Way(way::Error),
     /// The channel.
     #[error("signalling: {0}")]
-    Channel(#[from] Silence),
+    Channel(#[from] ReceiveError),
 }
 
 impl From<greet::Error> for Error {

@@ -8,7 +8,7 @@ use super::session::{Error, Session};
 use super::udp::Mechanism;
 use super::way::{self, Way};
 use crate::record::Protocol;
-use crate::signal::channel::{Channel, Silence};
+use crate::signal::channel::{Channel, ReceiveError};
 use crate::signal::greet::{self, Opener, PATIENCE};
 use crate::signal::key::{Key, nonce};
 use crate::signal::listener::{Listener, Signalling, refuse};
@@ -68,15 +68,15 @@ impl Waiting {
             over.store(true, Ordering::Relaxed);
             served
         });
-        served.map_err(Silence::System)?;
+        served.map_err(ReceiveError::System)?;
         let came = came.into_inner().unwrap_or_else(PoisonError::into_inner);
-        came.ok_or(Error::Channel(Silence::Stopped))
+        came.ok_or(Error::Channel(ReceiveError::Stopped))
     }
 }
 
 /// The session with who came, if it is a receiver.
 fn greet(stream: TcpStream, key: Option<&Key>, stop: &AtomicBool) -> Result<Session, Error> {
-    let mut channel = Channel::new(stream).map_err(Silence::System)?;
+    let mut channel = Channel::new(stream).map_err(ReceiveError::System)?;
     if channel.hear(Some(PATIENCE), stop)? != Message::Here {
         let why = "this sender waits for a receiver: `trammel recv --connect`";
         channel.say(&Message::Refused(why.to_owned()))?;
@@ -103,21 +103,21 @@ impl Way {
         session: &mut Session,
         stop: &AtomicBool,
     ) -> Result<(u32, Way), Error> {
-        let own = session.addresses().map_err(Silence::System)?.1.ip();
-        let token = nonce().map_err(Silence::System)?;
+        let own = session.addresses().map_err(ReceiveError::System)?.1.ip();
+        let token = nonce().map_err(ReceiveError::System)?;
         let shown = punch(&token);
         match (stream.protocol, mechanism) {
             (Protocol::Tcp, _) => {
-                let listener = TcpListener::bind((own, 0)).map_err(Silence::System)?;
-                let port = listener.local_addr().map_err(Silence::System)?.port();
+                let listener = TcpListener::bind((own, 0)).map_err(ReceiveError::System)?;
+                let port = listener.local_addr().map_err(ReceiveError::System)?.port();
                 let number = session.fetch_flow(wish, port, token, stop)?;
                 let connection = connection(&listener, &shown, stop)?;
                 let way = way::tcp_over(stream, number, connection);
                 Ok((number, way.map_err(Error::Way)?))
             }
             (Protocol::Udp, Mechanism::Calls | Mechanism::Segments) => {
-                let socket = UdpSocket::bind((own, 0)).map_err(Silence::System)?;
-                let port = socket.local_addr().map_err(Silence::System)?.port();
+                let socket = UdpSocket::bind((own, 0)).map_err(ReceiveError::System)?;
+                let port = socket.local_addr().map_err(ReceiveError::System)?.port();
                 let number = session.fetch_flow(wish, port, token, stop)?;
                 let to = shown_from(&socket, &shown, stop)?;
                 let way = way::udp_over(stream, socket, to, mechanism);
@@ -134,7 +134,7 @@ impl Way {
 /// Whether it is too late, or everything is to stop.
 fn is_over(started: Instant, stop: &AtomicBool) -> Result<(), Error> {
     if stop.load(Ordering::Relaxed) {
-        return Err(Error::Channel(Silence::Stopped));
+        return Err(Error::Channel(ReceiveError::Stopped));
     }
     if started.elapsed() > COMING {
         return Err(Error::NotComing(COMING));
@@ -161,14 +161,14 @@ fn connection(
     shown: &[u8; PUNCH_BYTES],
     stop: &AtomicBool,
 ) -> Result<TcpStream, Error> {
-    let mut pending = Pending::new(listener).map_err(Silence::System)?;
+    let mut pending = Pending::new(listener).map_err(ReceiveError::System)?;
     let started = Instant::now();
     loop {
         is_over(started, stop)?;
-        let came = pending.next(&Token(shown)).map_err(Silence::System)?;
+        let came = pending.next(&Token(shown)).map_err(ReceiveError::System)?;
         if let Some((mut stream, _)) = came.into_iter().next() {
             let read = stream.read_exact(&mut [0; PUNCH_BYTES]);
-            read.map_err(Silence::System)?;
+            read.map_err(ReceiveError::System)?;
             return Ok(stream);
         }
     }
@@ -182,7 +182,7 @@ fn shown_from(
 ) -> Result<SocketAddr, Error> {
     socket
         .set_read_timeout(Some(SLICE))
-        .map_err(Silence::System)?;
+        .map_err(ReceiveError::System)?;
     let started = Instant::now();
     let mut came = [0; PUNCH_BYTES + 1];
     loop {
@@ -195,7 +195,7 @@ fn shown_from(
                     error.kind(),
                     ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
                 ) => {}
-            Err(error) => return Err(Silence::System(error).into()),
+            Err(error) => return Err(ReceiveError::System(error).into()),
         }
     }
 }

@@ -16,7 +16,7 @@ const WRITING: Duration = Duration::from_secs(10);
 /// Why there is no message.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Silence {
+pub enum ReceiveError {
     /// The other end closed the channel or is gone.
     #[error("the other end closed the connection")]
     Gone,
@@ -37,14 +37,14 @@ pub enum Silence {
     System(io::Error),
 }
 
-impl From<io::Error> for Silence {
-    fn from(error: io::Error) -> Silence {
+impl From<io::Error> for ReceiveError {
+    fn from(error: io::Error) -> ReceiveError {
         match error.kind() {
             ErrorKind::ConnectionReset
             | ErrorKind::ConnectionAborted
             | ErrorKind::BrokenPipe
-            | ErrorKind::UnexpectedEof => Silence::Gone,
-            _ => Silence::System(error),
+            | ErrorKind::UnexpectedEof => ReceiveError::Gone,
+            _ => ReceiveError::System(error),
         }
     }
 }
@@ -91,14 +91,14 @@ impl Channel {
     }
 
     /// Says `message`.
-    pub fn say(&mut self, message: &Message) -> Result<(), Silence> {
+    pub fn say(&mut self, message: &Message) -> Result<(), ReceiveError> {
         let mut bytes = Vec::new();
         message.write(&mut bytes);
         Ok(self.stream.write_all(&bytes)?)
     }
 
     /// Whether the other end has said anything, or left: hearing it would not wait long.
-    pub(crate) fn has_word(&mut self) -> Result<bool, Silence> {
+    pub(crate) fn has_word(&mut self) -> Result<bool, ReceiveError> {
         self.stream.set_nonblocking(true)?;
         let peeked = self.stream.peek(&mut [0]);
         self.stream.set_nonblocking(false)?;
@@ -114,7 +114,7 @@ impl Channel {
         &mut self,
         patience: Option<Duration>,
         stop: &AtomicBool,
-    ) -> Result<Message, Silence> {
+    ) -> Result<Message, ReceiveError> {
         if let Some(message) = self.again.take() {
             return Ok(message);
         }
@@ -126,10 +126,10 @@ impl Channel {
                 return Ok(message);
             }
             if stop.load(Ordering::Relaxed) {
-                return Err(Silence::Stopped);
+                return Err(ReceiveError::Stopped);
             }
             if let Some(patience) = patience.filter(|patience| started.elapsed() > *patience) {
-                return Err(Silence::Late(patience));
+                return Err(ReceiveError::Late(patience));
             }
             let left =
                 patience.map_or(SLICE, |patience| patience.saturating_sub(started.elapsed()));
@@ -139,7 +139,7 @@ impl Channel {
                 self.waits = waits;
             }
             match self.stream.read(&mut part) {
-                Ok(0) => return Err(Silence::Gone),
+                Ok(0) => return Err(ReceiveError::Gone),
                 Ok(count) => self.came.extend_from_slice(&part[..count]),
                 Err(error)
                     if matches!(

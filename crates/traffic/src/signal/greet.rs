@@ -5,7 +5,7 @@
 //! key, of which weak keys could be guessed at leisure, who does not hold it already.
 
 use super::VERSION;
-use super::channel::{Channel, Silence};
+use super::channel::{Channel, ReceiveError};
 use super::key::{End, Key, NONCE_BYTES, PROOF_BYTES, nonce};
 use super::message::Message;
 use std::io;
@@ -54,7 +54,7 @@ pub enum Error {
     OutOfTurn,
     /// The channel.
     #[error("signalling: {0}")]
-    Channel(#[from] Silence),
+    Channel(#[from] ReceiveError),
 }
 
 /// What `message` means where another was to come.
@@ -67,17 +67,17 @@ pub fn refusal(message: Message) -> Error {
 
 /// A channel to the first of `address` that answers, whose ends have greeted; `nobody` makes an
 /// error of why none answers.
-pub fn reach<E: From<Silence> + From<Error>>(
+pub fn reach<E: From<ReceiveError> + From<Error>>(
     address: impl ToSocketAddrs,
     key: Option<&Key>,
     stop: &AtomicBool,
     nobody: fn(String, io::Error) -> E,
 ) -> Result<Channel, E> {
-    let addresses = address.to_socket_addrs().map_err(Silence::System)?;
+    let addresses = address.to_socket_addrs().map_err(ReceiveError::System)?;
     let addresses: Vec<_> = addresses.collect();
     let stream = reach::connect(&addresses, PATIENCE);
     let stream = stream.map_err(|why| nobody(reach::named(&addresses), why))?;
-    let mut channel = Channel::new(stream).map_err(Silence::System)?;
+    let mut channel = Channel::new(stream).map_err(ReceiveError::System)?;
     ask(&mut channel, key, Opener::Us, stop)?;
     Ok(channel)
 }
@@ -101,7 +101,7 @@ fn prove(
     nonces: &Nonces,
     opener: Opener,
     (since, stop): (Instant, &AtomicBool),
-) -> Result<bool, Silence> {
+) -> Result<bool, ReceiveError> {
     let other = match own {
         End::Sender => End::Receiver,
         End::Receiver => End::Sender,
@@ -113,7 +113,7 @@ fn prove(
     let theirs = match channel.hear(Some(left(since)), stop)? {
         Message::Proof(theirs) => theirs,
         // It found that this end's key is another, and says so.
-        Message::Refused(why) => return Err(Silence::Refused(why)),
+        Message::Refused(why) => return Err(ReceiveError::Refused(why)),
         _ => return Ok(false),
     };
     let is_proven = key.is_proven(other, &nonces.asks, &nonces.answers, &theirs);
@@ -132,7 +132,7 @@ pub fn ask(
     stop: &AtomicBool,
 ) -> Result<(), Error> {
     let since = Instant::now();
-    let asks = nonce().map_err(Silence::System)?;
+    let asks = nonce().map_err(ReceiveError::System)?;
     channel.say(&Message::Hello {
         version: VERSION,
         nonce: asks,
@@ -162,7 +162,7 @@ pub fn ask(
     let proven = prove(channel, (key, End::Sender), &nonces, opener, (since, stop));
     match proven {
         Ok(true) => Ok(()),
-        Ok(false) | Err(Silence::Gone | Silence::Refused(_)) => Err(Error::Stranger),
+        Ok(false) | Err(ReceiveError::Gone | ReceiveError::Refused(_)) => Err(Error::Stranger),
         Err(why) => Err(why.into()),
     }
 }
@@ -174,7 +174,7 @@ pub fn answer(
     key: Option<&Key>,
     opener: Opener,
     stop: &AtomicBool,
-) -> Result<bool, Silence> {
+) -> Result<bool, ReceiveError> {
     let since = Instant::now();
     let Message::Hello {
         version,
@@ -201,7 +201,7 @@ pub fn answer(
     if proof.is_none() {
         // It may say so: until then the connection is not broken off.
         return match channel.hear(Some(left(since)), stop)? {
-            Message::Refused(why) => Err(Silence::Refused(why)),
+            Message::Refused(why) => Err(ReceiveError::Refused(why)),
             _ => {
                 channel.say(&Message::Refused(WANTS_KEY.to_owned()))?;
                 Ok(false)

@@ -4,7 +4,7 @@
 //! a seed where flows are drawn. So the sender, the checker and a program in the kernel agree on
 //! every frame without telling each other, and what was lost has a time.
 
-use super::frame::{FCS_BYTES, Flow, Link, head_bytes};
+use super::frame::{FCS_BYTES, FlowTemplate, Link, head_bytes};
 use super::signature::{FILL, SIGNATURE_BYTES, Signature};
 use super::traffic::Traffic;
 use trammel_core::rng::Rng;
@@ -225,8 +225,8 @@ fn turn_of(shares: &[usize]) -> Vec<usize> {
 /// Writes the frames of a course.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer {
-    flows: Vec<Flow>,
-    broadcast: Flow,
+    flows: Vec<FlowTemplate>,
+    broadcast: FlowTemplate,
     signature: Signature,
     /// Frames whose fill is written, by the bytes of their headers.
     buffers: Vec<(usize, Box<[u8]>)>,
@@ -245,7 +245,7 @@ impl Writer {
                 stream,
                 ..signature
             };
-            flows.extend((0..one.flows).map(|flow| Flow::new(link, one, flow, &signature)));
+            flows.extend((0..one.flows).map(|flow| FlowTemplate::new(link, one, flow, &signature)));
             let head = head_bytes(one.is_ipv6(), link.tag.is_some());
             let known = buffers.iter().position(|(known, _)| *known == head);
             buffer_of.push(known.unwrap_or_else(|| {
@@ -263,7 +263,7 @@ impl Writer {
         };
         Writer {
             flows,
-            broadcast: Flow::new(&to_all, &traffic.streams[0], 0, &of_broadcasts),
+            broadcast: FlowTemplate::new(&to_all, &traffic.streams[0], 0, &of_broadcasts),
             signature,
             buffers,
             buffer_of,

@@ -135,7 +135,7 @@ pub(crate) fn payload(frame: &[u8]) -> Option<&[u8]> {
 
 /// The headers of a flow's frames, lengths and checksums left out, and the head of its signatures.
 #[derive(Clone, Debug)]
-pub(crate) struct Flow {
+pub(crate) struct FlowTemplate {
     bytes: Vec<u8>,
     /// Where the header of IP begins.
     ip: usize,
@@ -144,9 +144,14 @@ pub(crate) struct Flow {
     udp_sum: Sum,
 }
 
-impl Flow {
+impl FlowTemplate {
     /// Flow `number` of `stream`, with signatures that begin like `signature`.
-    pub(crate) fn new(link: &Link, stream: &Stream, number: u32, signature: &Signature) -> Flow {
+    pub(crate) fn new(
+        link: &Link,
+        stream: &Stream,
+        number: u32,
+        signature: &Signature,
+    ) -> FlowTemplate {
         let (from, to) = (stream.from.nth(number), stream.to.nth(number));
         let sport = SOURCE_PORT.wrapping_add((number % u32::from(stream.source_ports)) as u16);
         let ports = u32::from(sport) << 16 | u32::from(ECHO_PORT);
@@ -198,7 +203,7 @@ impl Flow {
         bytes.extend(&header);
         bytes.extend(udp.bytes());
         bytes.extend(signature.head());
-        Flow {
+        FlowTemplate {
             bytes,
             ip,
             is_ipv6,
@@ -283,7 +288,7 @@ mod tests {
             sequence: 77,
             sent_ns: 1 << 40,
         };
-        let flow = Flow::new(link, &stream, 3, &signature);
+        let flow = FlowTemplate::new(link, &stream, 3, &signature);
         let mut frame = vec![0; usize::from(size - FCS_BYTES)];
         let head = head_bytes(is_ipv6, link.tag.is_some());
         let (at, payload_bytes) = (head, frame.len() - head);

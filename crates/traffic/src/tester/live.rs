@@ -7,7 +7,7 @@
 use super::Parties;
 use super::course::Course;
 use super::end::{self, End};
-use super::frame::{FCS_BYTES, Flow, Link, head_bytes};
+use super::frame::{FCS_BYTES, FlowTemplate, Link, head_bytes};
 use super::observation::{Beside, DirectionSeen, EVEN, LoadSeen, StreamSeen, Unevenness};
 use super::port::Port;
 use super::schedule::Schedule;
@@ -62,7 +62,7 @@ impl Live {
         // What the signature's checksum covers before the mark.
         let sum = Sum::ZERO.bytes(&signature.head()).fold();
         let template = |number| Template {
-            head: Flow::new(link, stream, number, signature).head(size),
+            head: FlowTemplate::new(link, stream, number, signature).head(size),
             sum,
         };
         let frames = Frames {

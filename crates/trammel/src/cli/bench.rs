@@ -16,7 +16,7 @@ use trammel_core::units::{Dimension, Quantity};
 use trammel_cost::capacity_profile::CapacityProfile;
 use trammel_ground::whole_file;
 use trammel_ground::{INTERRUPTED, LACKS, USAGE, progress, say};
-use trammel_ground::{Lacks, machine as this_machine};
+use trammel_ground::{Unsupported, machine as this_machine};
 use trammel_io::clock::real_time;
 use trammel_io::error::Error;
 use trammel_router::diagnostic;
@@ -37,7 +37,7 @@ use trammel_testbeds::devices::namespaces::Wish;
 use trammel_testbeds::expect::Expectation;
 use trammel_testbeds::journal::Identity;
 use trammel_testbeds::profile::Wanted;
-use trammel_testbeds::{Job, journal, own_program, run as carry_out};
+use trammel_testbeds::{BenchJob, journal, own_program, run as carry_out};
 use trammel_traffic::addresses::Side;
 use trammel_traffic::tester::port::{Port, Way};
 use trammel_traffic::tester::timing::TimedBy;
@@ -286,7 +286,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Ok(measurer) => beds.push(Box::new(measurer)),
             Err(_) if interrupted.load(Ordering::SeqCst) => return Ok(ExitCode::from(INTERRUPTED)),
             Err(why) => {
-                return Err(Lacks::error(
+                return Err(Unsupported::error(
                     &why.to_string(),
                     "correct it; docs/bench.md describes the messages of a measurer",
                 ));
@@ -319,7 +319,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         None
     };
-    let code = carry_out(Job {
+    let code = carry_out(BenchJob {
         note: note.clone(),
         beds,
         tests,

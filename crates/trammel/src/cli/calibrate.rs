@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_ground::whole_file;
 use trammel_ground::{DONE, INTERRUPTED, print, progress, say};
 use trammel_workbench::calibrate::judge::{Pair, REPEATABLE};
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     if let Some(why) = calibration.refusal() {
         if !args.force {
-            return Err(Lacks::error(
+            return Err(Unsupported::error(
                 &why,
                 "stop other programs and try again, give more time (`--budget 120s`), or write the \
                  file anyway (`--force`)",
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let machine = calibration.machine();
     // Not even by force.
     let text = file::text(&machine, calibration.notes()).map_err(|why| {
-        Lacks::error(
+        Unsupported::error(
             &why,
             "try again when fewer programs run; nothing was written",
         )
@@ -138,7 +138,7 @@ fn stopped() -> ExitCode {
 }
 
 fn lacks(error: &Error) -> anyhow::Error {
-    Lacks::error(
+    Unsupported::error(
         &error.to_string(),
         "describe the machine in a file as `trammel doc` shows, or use a built-in one (`trammel \
          list machines`)",

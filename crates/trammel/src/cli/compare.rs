@@ -1,6 +1,6 @@
 //! `trammel compare`: several run folders in one report.
 
-use crate::compare_runs::{Job, run as compare};
+use crate::compare_runs::{CompareJob, run as compare};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -40,7 +40,7 @@ fn percent(text: &str) -> Result<f64, String> {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::options::end_at_interrupt()?;
-    compare(&Job {
+    compare(&CompareJob {
         runs: args.runs,
         out: args.out.wanted(),
         json: args.json,

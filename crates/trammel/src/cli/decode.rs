@@ -9,7 +9,7 @@ use trammel_core::time::Span;
 use trammel_ground::{DONE, print, say};
 use trammel_report::run_folder::RunFolder;
 use trammel_stats::table::write_json;
-use trammel_streams::decode::{Job, Subtract, decode};
+use trammel_streams::decode::{DecodeJob, Subtract, decode};
 use trammel_streams::itg_files;
 use trammel_streams::itg_files::Form;
 use trammel_streams::{clocks, metrics, page};
@@ -110,7 +110,7 @@ fn warn(text: &str) {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     super::options::end_at_interrupt()?;
-    let job = Job {
+    let job = DecodeJob {
         logs: args.logs.clone(),
         options: Options {
             interval: args.interval,
@@ -151,7 +151,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(DONE))
 }
 
-fn report(args: &Args, job: &Job) -> anyhow::Result<()> {
+fn report(args: &Args, job: &DecodeJob) -> anyhow::Result<()> {
     // A folder that cannot be written is a fault before the work, not after it.
     let wanted = args.out.wanted();
     let folder = wanted.as_ref().map(RunFolder::begin).transpose()?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, say};
-use trammel_ground::{Lacks, machine};
+use trammel_ground::{Unsupported, machine};
 use trammel_report::provenance::provenance;
 use trammel_report::run_folder::{RunFolder, RunInfo};
 use trammel_stats::table::write_json;
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     )?;
     watch.clear();
     if let Some(what) = &made.outcome.lacks {
-        return Err(anyhow::Error::new(Lacks {
+        return Err(anyhow::Error::new(Unsupported {
             what: what.clone(),
             mend: "without the kernel there is nothing to compare with".to_owned(),
         }));

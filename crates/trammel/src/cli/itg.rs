@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use trammel_driver::guard::{Proof, is_guarded};
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_ground::say;
 use trammel_io::{local, reach};
 use trammel_streams::lacking::lacking;
@@ -171,7 +171,7 @@ impl Asked {
 }
 
 /// Waits for orders of libITG at `listen` until it is interrupted.
-pub(super) fn wait(asked: Asked, job: itg::Job, listen: SocketAddr) -> anyhow::Result<ExitCode> {
+pub(super) fn wait(asked: Asked, job: itg::ItgJob, listen: SocketAddr) -> anyhow::Result<ExitCode> {
     if asked.is_native || job.log.is_some() {
         bail!(
             "`-Q` sends to receivers of D-ITG and logs with its own `-l` or `-L`; leave `--native` \
@@ -180,7 +180,7 @@ pub(super) fn wait(asked: Asked, job: itg::Job, listen: SocketAddr) -> anyhow::R
     }
     let socket = UdpSocket::bind(listen).map_err(|why| {
         let what = format!("{listen} cannot be listened on: {why}");
-        Lacks::error(&what, "give another `--listen`")
+        Unsupported::error(&what, "give another `--listen`")
     })?;
     let at = socket.local_addr()?;
     let daemon = Daemon::new(socket, asked.logs, job)?;
@@ -195,7 +195,7 @@ pub(super) fn wait(asked: Asked, job: itg::Job, listen: SocketAddr) -> anyhow::R
 /// Sends what is asked for.
 pub(super) fn send(
     asked: &Asked,
-    job: itg::Job,
+    job: itg::ItgJob,
     key: Option<Key>,
     is_json: bool,
 ) -> anyhow::Result<ExitCode> {
@@ -240,10 +240,10 @@ pub(super) fn send(
 /// Sends the flows to a receiver of ours.
 fn send_natively(
     asked: &Asked,
-    job: itg::Job,
+    job: itg::ItgJob,
     key: Option<Key>,
     stop: &std::sync::atomic::AtomicBool,
-) -> anyhow::Result<send::Outcome> {
+) -> anyhow::Result<send::SendOutcome> {
     if asked.logs != Logs::default() {
         bail!(
             "`-l`, `-x`, `-L` and `-X` are logs of D-ITG's; with `--native` write `--log FILE` \
@@ -272,13 +272,13 @@ fn send_natively(
     };
     let is_one_port = asked.flows.iter().all(|one| one.port == first.port);
     let streams = itg::streams(&asked.flows, job.seed)?;
-    let job = send::Job {
+    let job = send::SendJob {
         port: if is_one_port { first.port } else { 0 },
         key,
         wait: job.wait,
         is_real_time: job.is_real_time,
         log: job.log,
-        ..send::Job::to(to)
+        ..send::SendJob::to(to)
     };
     send::run(&streams, &job, stop)
 }

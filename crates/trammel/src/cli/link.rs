@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use trammel_core::time::Span;
 use trammel_core::units::{Dimension, Quantity};
 use trammel_driver::guard::key;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_ground::{DONE, FAILED, INTERRUPTED, print, say};
 use trammel_streams::link;
 use trammel_streams::link::{Account, Progress, whole};
@@ -272,12 +272,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Why there is no test, and what would mend it.
 fn told(fault: Fault) -> anyhow::Error {
     match fault {
-        Fault::Session(Error::Nobody(at, why)) => Lacks::error(
+        Fault::Session(Error::Nobody(at, why)) => Unsupported::error(
             &format!("no receiver answers at {at}: {why}"),
             "start one there: `trammel recv`, for other hosts with `--listen 0.0.0.0` and `--key \
              FILE` or `--no-key`",
         ),
-        Fault::Congestion(why) => Lacks::error(
+        Fault::Congestion(why) => Unsupported::error(
             &why.to_string(),
             "`sysctl net.ipv4.tcp_available_congestion_control` lists the available ones",
         ),

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use trammel_driver::guard::{Proof, is_guarded, key};
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_ground::{DONE, say};
 use trammel_streams::log_store::Files;
 use trammel_traffic::itg;
@@ -50,7 +50,7 @@ pub(super) struct Args {
 fn unheard(address: SocketAddr) -> impl Fn(std::io::Error) -> anyhow::Error {
     move |why| {
         let what = format!("{address} cannot be listened on: {why}");
-        Lacks::error(&what, "give another `--listen`")
+        Unsupported::error(&what, "give another `--listen`")
     }
 }
 

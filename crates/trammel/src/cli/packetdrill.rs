@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use trammel_ground::{DONE, FAILED, USAGE, print, say};
-use trammel_packetdrill::{Outcome, run as play};
+use trammel_packetdrill::{ScriptOutcome, run as play};
 
 /// Run packetdrill scripts against the simulator's TCP, in virtual time
 ///
@@ -126,15 +126,15 @@ fn judge(path: &Path, is_verbose: bool, count: &mut Count) -> anyhow::Result<()>
         }
     }
     match report.outcome {
-        Outcome::Passed => {
+        ScriptOutcome::Passed => {
             count.passed += 1;
             print(&format!("pass {name}"))?;
         }
-        Outcome::Skipped { place, what } => {
+        ScriptOutcome::Skipped { place, what } => {
             count.skipped += 1;
             print(&format!("skip {name}:{}: {what}", place.line))?;
         }
-        Outcome::Failed(failure) => {
+        ScriptOutcome::Failed(failure) => {
             count.failed += 1;
             let seconds = failure.at.as_secs_f64();
             print(&format!(

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use trammel_core::time::Span;
 use trammel_papers::choice::Choice;
 use trammel_papers::library;
-use trammel_papers::reproduce::{Job, run as reproduce};
+use trammel_papers::reproduce::{PaperJob, run as reproduce};
 use trammel_streams::peers::Peer;
 use trammel_transport::fidelity;
 
@@ -52,7 +52,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let interrupted = super::options::interrupted()?;
     let threads = args.threads.map(usize::from);
     if args.keys == [fidelity::KEY] {
-        return fidelity::command::execute(&fidelity::command::Job {
+        return fidelity::command::execute(&fidelity::command::FidelityJob {
             options: fidelity::Options {
                 folder: library::find(fidelity::KEY)?.dir,
                 full: args.full,
@@ -70,7 +70,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             fidelity::KEY
         );
     }
-    reproduce(&Job {
+    reproduce(&PaperJob {
         keys: args.keys,
         choice: Choice {
             is_full: args.full,

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use trammel_driver::guard::{Proof, is_guarded, key};
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_ground::{DONE, INTERRUPTED, print, say};
 use trammel_io::reach;
 use trammel_io::route::interface;
@@ -24,7 +24,7 @@ use trammel_traffic::receive::hub::Hub;
 use trammel_traffic::receive::visit::Visitor;
 use trammel_traffic::receive::{Receiver, Settings};
 use trammel_traffic::record::Instants;
-use trammel_traffic::signal::channel::Silence;
+use trammel_traffic::signal::channel::ReceiveError;
 use trammel_traffic::signal::{PORT, WAIT_PORT};
 
 /// So often is looked whether it is time to end.
@@ -110,7 +110,7 @@ impl End {
     ) -> anyhow::Result<End> {
         let unheard = |address: SocketAddr, why: io::Error| {
             let what = format!("{address} cannot be listened on: {why}");
-            Lacks::error(&what, "give another `--listen` or `--port`")
+            Unsupported::error(&what, "give another `--listen` or `--port`")
         };
         if let Some(asked) = asked {
             if let Some((senders, punches)) = asked.visits()? {
@@ -118,7 +118,7 @@ impl End {
                 say(&format!("coming to {sender}"));
                 let visitor = itg::serve::Visitor::come(&senders, punches, asked.settings(), hub);
                 let visitor = visitor.map_err(|why| {
-                    Lacks::error(
+                    Unsupported::error(
                         &format!("no passive sender of D-ITG waits at {sender}: {why}"),
                         "start one there: `ITGSend -H …`, or `trammel send --itg \"-H …\"`",
                     )
@@ -146,7 +146,8 @@ impl End {
         let receiver = receiver.map_err(|why| unheard(address, why))?;
         let receiver = match &args.xdp {
             Some(name) => {
-                interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))?;
+                interface(name)
+                    .map_err(|why| Unsupported::error(&why.to_string(), "ip link show"))?;
                 receiver.by_xdp(name)
             }
             None => receiver,
@@ -162,7 +163,7 @@ impl End {
     }
 
     fn run(&self, stop: &AtomicBool) -> io::Result<()> {
-        let ended = |from: SocketAddr, why: Silence| {
+        let ended = |from: SocketAddr, why: ReceiveError| {
             say(&format!("{from}: {why}; its flows are closed"));
         };
         match self {

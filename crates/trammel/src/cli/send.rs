@@ -12,13 +12,13 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use trammel_core::time::{Span, Time};
 use trammel_driver::guard::key;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_ground::say;
 use trammel_io::route::interface;
 use trammel_scenario::traffic::words::{Words, source};
 use trammel_streams::log_file::LogTo;
 use trammel_streams::send;
-use trammel_streams::send::{Job, Outcome, resolve};
+use trammel_streams::send::{SendJob, SendOutcome, resolve};
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Protocol;
 use trammel_traffic::send::choice::Asked;
@@ -245,7 +245,7 @@ fn mechanism(args: &Args) -> anyhow::Result<Option<Mechanism>> {
         ByName::Xdp => By::Xdp,
     };
     let number = |name: &String| {
-        interface(name).map_err(|why| Lacks::error(&why.to_string(), "ip link show"))
+        interface(name).map_err(|why| Unsupported::error(&why.to_string(), "ip link show"))
     };
     Ok(Some(Mechanism::Frames(frames::Options {
         by,
@@ -309,8 +309,8 @@ impl FlowArgs {
 
 impl Args {
     /// How streams to `to` are sent.
-    fn job(&self, to: &str) -> anyhow::Result<Job> {
-        Ok(Job {
+    fn job(&self, to: &str) -> anyhow::Result<SendJob> {
+        Ok(SendJob {
             port: self.flow.port,
             key: self.key.as_deref().map(key).transpose()?,
             wait: self.wait(),
@@ -320,7 +320,7 @@ impl Args {
             },
             is_real_time: self.real_time,
             log: self.log()?,
-            ..Job::to(to)
+            ..SendJob::to(to)
         })
     }
 
@@ -345,7 +345,7 @@ pub(super) fn log_server(to: &str, file: Option<&std::path::Path>) -> anyhow::Re
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(asked) = args.itg.asked()? {
-        let with = send::itg::Job {
+        let with = send::itg::ItgJob {
             first: 1,
             seed: args.flow.seed.unwrap_or(1),
             wait: args.wait(),
@@ -403,7 +403,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         one.waits = Some(waiting);
     }
     let interrupted = options::interrupted()?;
-    let outcome = Outcome::of_all(send::run_all(&batches, &interrupted, &AtomicU64::new(0))?);
+    let outcome = SendOutcome::of_all(send::run_all(&batches, &interrupted, &AtomicU64::new(0))?);
     show(&outcome, args.json)?;
     Ok(ExitCode::from(code(
         &outcome,

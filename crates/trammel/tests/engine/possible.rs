@@ -2,10 +2,10 @@
 
 use super::{Watch, folder, outcome, parse, stderr, trammel};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use trammel::transport::points::Outcome;
+use trammel::transport::points::TransportOutcome;
 use trammel_stats::table::Row;
 
-fn flow<'a>(outcome: &'a Outcome, name: &str) -> Row<'a> {
+fn flow<'a>(outcome: &'a TransportOutcome, name: &str) -> Row<'a> {
     let mut rows = outcome.flows.rows();
     rows.find(|row| row.text("flow") == name)
         .expect("the flow has a row")

@@ -7,7 +7,7 @@ use trammel::scenario::model::Scenario;
 use trammel::scenario::path::Line;
 use trammel::scenario::topology::Topology;
 use trammel::transport::network_of::{BuiltLink, network_of};
-use trammel::transport::points::Outcome;
+use trammel::transport::points::TransportOutcome;
 use trammel::transport::possible::Possible;
 use trammel_core::schedule::RateSchedule;
 use trammel_core::time::{Span, Time};
@@ -17,7 +17,7 @@ use trammel_stats::table::{CellType, Column, Row, Table};
 /// A bucket of a histogram is so wide at most.
 const BUCKET: f64 = 1.002;
 
-pub(crate) fn hold(file: &File, outcome: &Outcome) {
+pub(crate) fn hold(file: &File, outcome: &TransportOutcome) {
     for table in outcome.tables() {
         parts_of_a_whole(table);
     }
@@ -110,7 +110,7 @@ fn parts_of_a_whole(table: &Table) {
 
 /// One run of the simulator.
 struct Run<'a> {
-    outcome: &'a Outcome,
+    outcome: &'a TransportOutcome,
     point: &'a str,
     repeat: i64,
 }
@@ -257,7 +257,7 @@ fn fastest_mbps<'a>(scenario: &'a Scenario, links: &'a [BuiltLink]) -> impl Fn(f
     }
 }
 
-fn intervals_lie_where_the_metric_can(file: &File, outcome: &Outcome) {
+fn intervals_lie_where_the_metric_can(file: &File, outcome: &TransportOutcome) {
     for row in outcome.summary.rows() {
         let (Some(low), Some(high)) = (row.float("ci_low"), row.float("ci_high")) else {
             assert_eq!(row.text("ci_method"), "");

@@ -3,14 +3,14 @@
 
 use super::axis::values;
 use super::shown::shown_points;
-use crate::points::{Outcome, PointTrace};
+use crate::points::{PointTrace, TransportOutcome};
 use crate::trace_of::Samples;
 use trammel_netsim::workload::Completion;
 use trammel_report::figure::{Axis, Figure, Series};
 use trammel_report::{Block, Section};
 use trammel_scenario::File;
 
-pub(super) fn section(file: &File, outcome: &Outcome) -> Option<Section> {
+pub(super) fn section(file: &File, outcome: &TransportOutcome) -> Option<Section> {
     let shown = shown_points(file);
     let swept: Vec<usize> = (0..file.points[0].swept.len()).collect();
     let mut figures: Vec<(&str, Figure)> = Vec::new();

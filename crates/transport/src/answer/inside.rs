@@ -5,7 +5,7 @@ use super::axis::value;
 use super::capacity;
 use super::shown::{Setting, settings};
 use super::words::list;
-use crate::points::{Outcome, PointTrace};
+use crate::points::{PointTrace, TransportOutcome};
 use crate::trace_of::Samples;
 use std::collections::BTreeSet;
 use trammel_core::label::Label;
@@ -22,7 +22,7 @@ const MOST_CURVES: usize = 24;
 /// Instants of a goodput curve at most.
 const GOODPUT_STEPS: usize = 100;
 
-pub(super) fn sections(file: &File, outcome: &Outcome) -> Vec<Section> {
+pub(super) fn sections(file: &File, outcome: &TransportOutcome) -> Vec<Section> {
     let settings = settings(file);
     let options = settings.iter().enumerate().map(|(n, setting)| {
         let blocks = figures(file, outcome, n + 1, setting);
@@ -68,7 +68,12 @@ type Curve<'a> = &'a dyn Fn(&[Sample]) -> Vec<(f64, f64)>;
 
 /// The plots of one alternative. Points that differ in names only share them: a curve is then
 /// called by its point's name.
-fn figures(file: &File, outcome: &Outcome, number: usize, setting: &Setting) -> Vec<Block> {
+fn figures(
+    file: &File,
+    outcome: &TransportOutcome,
+    number: usize,
+    setting: &Setting,
+) -> Vec<Block> {
     let traces = setting.points.iter().flat_map(|at| {
         let of_point = move |one: &&PointTrace| one.at == *at && one.repeat == 0;
         outcome.traces.iter().filter(of_point)

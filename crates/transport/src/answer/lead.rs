@@ -10,14 +10,19 @@ use super::goal::goals;
 use super::numbers::{Number, Numbers};
 use super::words::{Kind, micros, percent, three};
 use super::{agreement, along, rank, share, without_flows};
-use crate::points::Outcome;
+use crate::points::TransportOutcome;
 use trammel_core::label::Label;
 use trammel_report::{Answer, Highlight};
 use trammel_scenario::File;
 use trammel_scenario::model::Goal;
 use trammel_scenario::sweep::Point;
 
-pub(super) fn answer(file: &File, outcome: &Outcome, numbers: &Numbers, shape: &Shape) -> Answer {
+pub(super) fn answer(
+    file: &File,
+    outcome: &TransportOutcome,
+    numbers: &Numbers,
+    shape: &Shape,
+) -> Answer {
     let found = goals(file, shape)
         .into_iter()
         .find_map(|goal| Some((goal, find(goal, file, numbers, shape)?)));
@@ -45,7 +50,7 @@ pub(super) fn answer(file: &File, outcome: &Outcome, numbers: &Numbers, shape: &
 
 /// Says that a part was not run: whoever reads the sentence alone must not take a part for the
 /// whole.
-fn preliminary(mut answer: Answer, outcome: &Outcome) -> Answer {
+fn preliminary(mut answer: Answer, outcome: &TransportOutcome) -> Answer {
     let (all, made) = outcome.runs;
     if made >= all {
         return answer;

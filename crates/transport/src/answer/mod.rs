@@ -25,7 +25,7 @@ mod sweep;
 mod without_flows;
 mod words;
 
-use super::points::Outcome;
+use super::points::TransportOutcome;
 use axis::Shape;
 use numbers::Numbers;
 pub(super) use shown::shown_points;
@@ -33,7 +33,7 @@ use trammel_report::{Answer, Block, Note, NoteKind, Provenance, Report, Section,
 use trammel_scenario::File;
 
 /// The report of what came of `file`.
-pub fn report(file: &File, outcome: &Outcome, provenance: Provenance) -> Report {
+pub fn report(file: &File, outcome: &TransportOutcome, provenance: Provenance) -> Report {
     let scenario = &file.points[0].scenario;
     let numbers = Numbers::of(file, outcome);
     let shape = Shape::of(file);
@@ -87,13 +87,13 @@ pub fn report(file: &File, outcome: &Outcome, provenance: Provenance) -> Report 
 }
 
 /// The answer of what came of `file` in a sentence.
-pub fn answer(file: &File, outcome: &Outcome) -> Answer {
+pub fn answer(file: &File, outcome: &TransportOutcome) -> Answer {
     let numbers = Numbers::of(file, outcome);
     lead::answer(file, outcome, &numbers, &Shape::of(file))
 }
 
 /// What a reader must know first.
-fn warnings(outcome: &Outcome) -> Vec<Block> {
+fn warnings(outcome: &TransportOutcome) -> Vec<Block> {
     const MOST: usize = 8;
     let mut texts: Vec<String> = Vec::new();
     if outcome.is_interrupted {

@@ -1,6 +1,6 @@
 //! The summary by engine, point, entity and metric, for plots and sentences.
 
-use crate::points::Outcome;
+use crate::points::TransportOutcome;
 use crate::run_tables::ALL_FLOWS;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -73,7 +73,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    pub(super) fn of(file: &File, outcome: &Outcome) -> Numbers {
+    pub(super) fn of(file: &File, outcome: &TransportOutcome) -> Numbers {
         let mut models: Vec<String> = Vec::new();
         for row in outcome.predictions.rows() {
             let model = row.text("model");

@@ -4,7 +4,7 @@
 use super::axis;
 use super::numbers::EQUAL_PARTS;
 use super::words::{INTERVALS, placed};
-use crate::points::Outcome;
+use crate::points::TransportOutcome;
 use crate::run_tables::ALL_FLOWS;
 use std::collections::BTreeMap;
 use trammel_core::label::Label;
@@ -21,7 +21,7 @@ const MOST_ROWS: usize = 120;
 /// A row's keys: point, entity, metric.
 type Key = [String; 3];
 
-pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
+pub(super) fn comparison(file: &File, outcome: &TransportOutcome) -> Option<Block> {
     let table = &outcome.comparison;
     if table.is_empty() {
         return None;
@@ -196,7 +196,7 @@ pub(super) fn comparison(file: &File, outcome: &Outcome) -> Option<Block> {
 }
 
 /// The intervals of what has repeats.
-fn intervals(outcome: &Outcome) -> BTreeMap<(Label, Key), (f64, f64)> {
+fn intervals(outcome: &TransportOutcome) -> BTreeMap<(Label, Key), (f64, f64)> {
     let rows = outcome
         .summary
         .rows()

@@ -1,7 +1,7 @@
 //! `trammel paper linux-6.12`: makes the study, shows it, writes the run folder and the document.
 
 use super::terminal::Terminal;
-use super::{KEY, Options, Outcome, run};
+use super::{FidelityOutcome, KEY, Options, run};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use trammel_ground::{DONE, FAILED, INTERRUPTED, say};
-use trammel_ground::{Lacks, machine};
+use trammel_ground::{Unsupported, machine};
 use trammel_report::provenance::provenance;
 use trammel_report::run_folder::{Out, RunFolder, RunInfo};
 use trammel_stats::table::write_json;
 
 /// What the command asks for.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct FidelityJob {
     /// How the study is made.
     pub options: Options,
     /// The run folder to write.
@@ -30,7 +30,7 @@ pub struct Job {
 }
 
 /// Does `job`; fails where a miss has no mechanism.
-pub fn execute(job: &Job) -> anyhow::Result<ExitCode> {
+pub fn execute(job: &FidelityJob) -> anyhow::Result<ExitCode> {
     let outcome = perform(job)?;
     let mut stdout = trammel_ground::stdout();
     if job.json {
@@ -42,7 +42,7 @@ pub fn execute(job: &Job) -> anyhow::Result<ExitCode> {
 }
 
 /// The exit code of a study.
-pub fn code(outcome: &Outcome) -> u8 {
+pub fn code(outcome: &FidelityOutcome) -> u8 {
     if outcome.is_interrupted {
         INTERRUPTED
     } else if outcome.misses_unexplained.is_empty() && outcome.failures.is_empty() {
@@ -53,7 +53,7 @@ pub fn code(outcome: &Outcome) -> u8 {
 }
 
 /// Makes the study, writes what `job` asks to be written, and says what is not explained.
-pub fn perform(job: &Job) -> anyhow::Result<Outcome> {
+pub fn perform(job: &FidelityJob) -> anyhow::Result<FidelityOutcome> {
     let (started, clock) = (machine::now(), Instant::now());
     // A folder that cannot be written is a fault before the work, not after it.
     let folder = job.out.as_ref().map(RunFolder::begin).transpose()?;
@@ -61,7 +61,7 @@ pub fn perform(job: &Job) -> anyhow::Result<Outcome> {
     let mut outcome = run(&job.options, &terminal.known(), &terminal)?;
     terminal.clear();
     if let Some(what) = &outcome.lacks {
-        return Err(anyhow::Error::new(Lacks {
+        return Err(anyhow::Error::new(Unsupported {
             what: what.clone(),
             mend: "without the kernel there is nothing to compare with".to_owned(),
         }));
@@ -114,7 +114,11 @@ pub fn perform(job: &Job) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-fn write_folder(mut folder: RunFolder, outcome: &Outcome, info: &RunInfo) -> anyhow::Result<()> {
+fn write_folder(
+    mut folder: RunFolder,
+    outcome: &FidelityOutcome,
+    info: &RunInfo,
+) -> anyhow::Result<()> {
     for table in &outcome.tables {
         folder.write_table(table)?;
     }
@@ -124,7 +128,7 @@ fn write_folder(mut folder: RunFolder, outcome: &Outcome, info: &RunInfo) -> any
     Ok(())
 }
 
-fn write_document(path: &Path, outcome: &Outcome) -> anyhow::Result<()> {
+fn write_document(path: &Path, outcome: &FidelityOutcome) -> anyhow::Result<()> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
     }

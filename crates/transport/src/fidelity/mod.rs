@@ -55,7 +55,7 @@ pub struct Options {
 
 /// What the study came to.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct FidelityOutcome {
     /// Targets, findings and misses.
     pub tables: Vec<Table>,
     /// The page.
@@ -85,7 +85,7 @@ pub fn run(
     options: &Options,
     known: &Arc<BTreeMap<String, RunTables>>,
     watch: &dyn Watch,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<FidelityOutcome> {
     let extent = if options.full {
         Extent::FULL
     } else {
@@ -124,7 +124,7 @@ pub fn run(
         *sentence =
             format!("{sentence} The study was interrupted: {part} of {all} cases are complete.");
     }
-    Ok(Outcome {
+    Ok(FidelityOutcome {
         tables: vec![
             tables::of_targets(&targets),
             tables::of_findings(&findings),

@@ -4,7 +4,7 @@
 use super::plan::{Case, Compared};
 use super::setting::{self, Path, Run};
 use super::trace::{Stamp, Summary, summarise};
-use crate::points::{Outcome, PointTrace, RunOptions, Watch, run_points};
+use crate::points::{PointTrace, RunOptions, TransportOutcome, Watch, run_points};
 use crate::run_tables::RunTables;
 use crate::trace_of::Samples;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub struct Ran {
     /// For each case both its sides; nothing where a run is missing.
     pub cases: Vec<Option<Sides>>,
     /// What the engines say besides: the kernel's first, which is alone where there is no kernel.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<TransportOutcome>,
 }
 
 impl Ran {

@@ -10,7 +10,7 @@
 use std::fmt::Write;
 use trammel_io::qdisc::{Codel, Kind, Loss};
 use trammel_kernel::host::Cable;
-use trammel_kernel::job::{Job, Way};
+use trammel_kernel::job::{GuestJob, Way};
 
 /// Bytes of a frame that the kernel counts too: its Ethernet header.
 pub(super) const ETHERNET_HEADER: u32 = 14;
@@ -61,7 +61,7 @@ pub fn refusal(way: &Way) -> Option<(&'static str, &'static str)> {
 }
 
 impl Passage {
-    fn of(job: &Job, ways: &[(usize, usize)]) -> Passage {
+    fn of(job: &GuestJob, ways: &[(usize, usize)]) -> Passage {
         let mut passage = Passage::default();
         for (wire, end) in ways {
             let way = &job.wires[*wire].ways[*end];
@@ -165,7 +165,10 @@ pub(super) struct Counted {
 
 /// The configuration of the cables' router, what counts in it, and elements that lose packets only
 /// where the host is too slow.
-pub(super) fn configuration(job: &Job, cables: &[Cable]) -> (String, Vec<Counted>, Vec<String>) {
+pub(super) fn configuration(
+    job: &GuestJob,
+    cables: &[Cable],
+) -> (String, Vec<Counted>, Vec<String>) {
     let (mut text, mut counted, mut missing) = (String::new(), Vec::new(), Vec::new());
     for cable in cables {
         for (end, ways) in cable.ways.iter().enumerate() {
@@ -187,7 +190,7 @@ mod tests {
     use trammel_kernel::host::cables;
     use trammel_kernel::job::Wire;
 
-    fn line(inner: Kind) -> Job {
+    fn line(inner: Kind) -> GuestJob {
         let bucket = Way {
             queue: Some(Kind::Tbf(Tbf {
                 rate: 12_500_000,
@@ -212,12 +215,12 @@ mod tests {
             offload: false,
             ways,
         };
-        Job {
+        GuestJob {
             wires: vec![
                 wire([0, 1], [bucket.clone(), delay.clone()]),
                 wire([1, 2], [delay, bucket]),
             ],
-            ..Job::default()
+            ..GuestJob::default()
         }
     }
 

@@ -12,7 +12,7 @@ use trammel_io::machine;
 use trammel_io::netns::Namespace;
 use trammel_io::qdisc::Tbf;
 use trammel_kernel::host::{Cable, Queues, Result};
-use trammel_kernel::job::{Job, QueueCounts};
+use trammel_kernel::job::{GuestJob, QueueCounts};
 use trammel_router::engine::Options;
 use trammel_router::lang;
 use trammel_router::{BuiltIn, load};
@@ -30,7 +30,11 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Starts the router of `cables` in its namespace, and waits until it forwards.
-    pub(super) fn start(job: &Job, cables: &[Cable], namespace: &Arc<Namespace>) -> Result<Lines> {
+    pub(super) fn start(
+        job: &GuestJob,
+        cables: &[Cable],
+        namespace: &Arc<Namespace>,
+    ) -> Result<Lines> {
         let (text, counted, missing) = configuration(job, cables);
         let (own, of_router) = UnixStream::pair()?;
         let of_router = OwnedFd::from(of_router);

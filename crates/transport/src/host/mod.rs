@@ -24,7 +24,7 @@ use std::sync::Arc;
 use trammel_io::netns::{self, Namespace};
 use trammel_kernel::guest::FAILED;
 use trammel_kernel::host::{self, Result};
-use trammel_kernel::job::{Answer, Job};
+use trammel_kernel::job::{Answer, GuestJob};
 
 /// The name that this program is called by where it is the process that measures.
 pub const NAME: &str = "trammel-host";
@@ -55,7 +55,7 @@ pub fn main() -> ExitCode {
 }
 
 fn work() -> Result<Answered> {
-    let job: Job = serde_json::from_reader(io::stdin().lock())?;
+    let job: GuestJob = serde_json::from_reader(io::stdin().lock())?;
     netns::own_user()?;
     let emulator = Arc::new(Namespace::new()?);
     let load = load::Watch::start();

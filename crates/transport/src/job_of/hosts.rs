@@ -245,11 +245,11 @@ fn add(layout: &mut Layout<'_>, pair: &Pair, mtu: u32) -> (usize, usize) {
 
 impl Attached {
     /// A flow between the hosts, of as many bytes as `flow` says.
-    pub(super) fn flow(&self, flow: &Flow) -> job::Flow {
+    pub(super) fn flow(&self, flow: &Flow) -> job::GuestFlow {
         let bytes = |bytes: u64| i32::try_from(bytes).unwrap_or(i32::MAX);
         let built = &self.described.built;
         let own = flow.kernel_variant.clone();
-        job::Flow {
+        job::GuestFlow {
             from: self.from,
             to: (self.to, 1),
             congestion: own.unwrap_or_else(|| built.variant.clone()),

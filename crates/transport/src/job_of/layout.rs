@@ -2,7 +2,7 @@
 //! them.
 
 use super::scenario_job::JobLink;
-use trammel_kernel::job::{Host, Job, Route, Way, Wire};
+use trammel_kernel::job::{GuestJob, Host, Route, Way, Wire};
 use trammel_scenario::check::Fault;
 use trammel_scenario::flow::Flow;
 use trammel_scenario::model::Scenario;
@@ -12,7 +12,7 @@ use trammel_scenario::model::Scenario;
 pub(super) struct Layout<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) seed: u64,
-    pub(super) job: Job,
+    pub(super) job: GuestJob,
     pub(super) links: Vec<JobLink>,
     pub(super) faults: Vec<Fault>,
     pub(super) notes: Vec<String>,
@@ -82,7 +82,7 @@ impl<'a> Layout<'a> {
         Layout {
             scenario,
             seed,
-            job: Job::default(),
+            job: GuestJob::default(),
             links: Vec::new(),
             faults: Vec::new(),
             notes: Vec::new(),

@@ -3,13 +3,13 @@
 use crate::network_of::{BuiltFlow, BuiltLink, BuiltWorkload};
 use std::ops::Range;
 use trammel_core::time::{Span, Time};
-use trammel_kernel::job::Job;
+use trammel_kernel::job::GuestJob;
 
 /// A job, and what its parts are called.
 #[derive(Clone, Debug)]
 pub struct ScenarioJob {
     /// The job.
-    pub job: Job,
+    pub job: GuestJob,
     /// Its flows, in the order of the scenario.
     pub flows: Vec<BuiltFlow>,
     /// Its workloads, in the order of the scenario; their flows come behind those that have names.

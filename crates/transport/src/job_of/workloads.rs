@@ -48,7 +48,7 @@ pub(super) fn add(layout: &mut Layout<'_>, attached: &[Attached]) -> Vec<JobWork
         let plan = built.network.workload(WorkloadId::new(at));
         let first = layout.job.flows.len();
         let like = attached[at].flow(&workload.flow);
-        let flows = plan.arrivals().iter().map(|(start, bytes)| job::Flow {
+        let flows = plan.arrivals().iter().map(|(start, bytes)| job::GuestFlow {
             start_ns: ns(start.since_start()),
             stop_ns: i64::MAX,
             bytes: Some(*bytes),

@@ -15,9 +15,9 @@
 //! RFC 2889 §5.5; RFC 2285 §3.7.
 
 use super::super::{Bench, Entry, Error, Form, load};
-use crate::ports::Flow;
+use crate::ports::PortFlow;
 use crate::testbed::{Directions, Observation, Traffic};
-use crate::trial::Outcome;
+use crate::trial::TrialOutcome;
 use trammel_core::entry::{About, Param, Params};
 use trammel_stats::table::{CellType, Table};
 
@@ -63,9 +63,9 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
         //# The first source MUST transmit test frames at the MOL with the destination address of
         //# the two receive ports in an alternating order.
         let flows = [
-            Flow::new(0, 2, traffic, half),
-            Flow::new(0, 3, traffic, half),
-            Flow::new(1, 3, traffic, whole),
+            PortFlow::new(0, 2, traffic, half),
+            PortFlow::new(0, 3, traffic, half),
+            PortFlow::new(1, 3, traffic, whole),
         ];
         let all = bench.offer_together(&flows)?;
         let (uncongested, congested) = (Sum::of(&all[..1]), Sum::of(&all[1..]));
@@ -99,11 +99,11 @@ struct Sum {
 impl Sum {
     fn of(flows: &[Observation]) -> Sum {
         let all = || flows.iter().map(|flow| &flow.outcome);
-        let lost: u64 = all().map(Outcome::lost).sum();
+        let lost: u64 = all().map(TrialOutcome::lost).sum();
         let offered: u64 = all().map(|outcome| outcome.offered).sum();
         Sum {
-            offered_fps: all().map(Outcome::offered_rate).sum(),
-            forwarded_fps: all().map(Outcome::forwarding_rate).sum(),
+            offered_fps: all().map(TrialOutcome::offered_rate).sum(),
+            forwarded_fps: all().map(TrialOutcome::forwarding_rate).sum(),
             loss_percent: 100.0 * lost as f64 / offered.max(1) as f64,
         }
     }

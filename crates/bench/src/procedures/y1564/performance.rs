@@ -8,7 +8,7 @@
 //! ITU-T Y.1564, from secondary sources: see [`crate::service`].
 
 use super::super::{Bench, Entry, Error, Form};
-use crate::ports::Flow;
+use crate::ports::PortFlow;
 use crate::service::{CIR, COLUMNS, FDV, FLR, FTD, Measured, Service, load_of};
 use trammel_core::entry::{About, Param, Params};
 use trammel_stats::table::Table;
@@ -43,9 +43,9 @@ fn run(bench: &mut Bench<'_>, params: &Params) -> Result<Table, Error> {
     let service = Service::of(params)?;
     let flow = |traffic| {
         let load = load_of(service.cir_bps, traffic, params.time("duration"))?;
-        Ok(Flow::new(0, 1, traffic, load))
+        Ok(PortFlow::new(0, 1, traffic, load))
     };
-    let flows: Vec<Flow> = bench
+    let flows: Vec<PortFlow> = bench
         .traffics()
         .iter()
         .map(flow)

@@ -14,7 +14,7 @@
 //! | RFC 9971 | here |
 //! | --- | --- |
 //! | Controller Input: Search Goals, Min Load, Max Load | [`MultipleLossRatio`] |
-//! | Measurer: Trial Input, Trial Output | [`Trial`], [`crate::trial::Load`], [`crate::trial::Outcome`] |
+//! | Measurer: Trial Input, Trial Output | [`Trial`], [`crate::trial::Load`], [`crate::trial::TrialOutcome`] |
 //! | Load Classification (appendix A), Conditional Throughput (B) | [`classify`] |
 //! | Controller Output: Search Result, Goal Results | [`Output`], [`GoalResult`] |
 //!

@@ -4,7 +4,7 @@ use super::classify::{Class, TrialResult, classify};
 use super::goal::Goal;
 use super::{GoalResult, Irregular, MultipleLossRatio, Output};
 use crate::search::Error;
-use crate::trial::{Failure, Load, Outcome, Trial};
+use crate::trial::{Failure, Load, Trial, TrialOutcome};
 use crate::validity::Standing;
 use proptest::prelude::*;
 use trammel_core::rng::Rng;
@@ -14,10 +14,12 @@ const LEAST: f64 = 1e3;
 const MOST: f64 = 1e6;
 
 /// A device that forwards so many frames of those that are offered in a trial.
-fn device(mut forwarded: impl FnMut(Load) -> f64) -> impl FnMut(Load) -> Result<Outcome, Failure> {
+fn device(
+    mut forwarded: impl FnMut(Load) -> f64,
+) -> impl FnMut(Load) -> Result<TrialOutcome, Failure> {
     move |load| {
         let offered = load.frames() as u64;
-        Ok(Outcome {
+        Ok(TrialOutcome {
             offered,
             forwarded: (forwarded(load) as u64).min(offered),
             effective: load.duration(),
@@ -27,7 +29,7 @@ fn device(mut forwarded: impl FnMut(Load) -> f64) -> impl FnMut(Load) -> Result<
     }
 }
 
-fn of_capacity(capacity: f64) -> impl FnMut(Load) -> Result<Outcome, Failure> {
+fn of_capacity(capacity: f64) -> impl FnMut(Load) -> Result<TrialOutcome, Failure> {
     device(move |load| capacity * load.duration().as_secs_f64())
 }
 

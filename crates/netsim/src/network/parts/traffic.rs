@@ -1,7 +1,7 @@
 //! Everything that sends: flows, streams, workloads; and the applications that read in intervals.
 
 use super::reading::ReadingApp;
-use crate::flow::Flow;
+use crate::flow::RunningFlow;
 use crate::ids::{FlowId, ReadingAppId, StreamId, Table, WorkloadId};
 use crate::stream::Stream;
 use crate::workload::Workload;
@@ -15,7 +15,7 @@ const QUARANTINE: Span = Span::from_secs(10);
 /// The traffic of a network.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
-    pub(crate) flows: Table<FlowId, Flow>,
+    pub(crate) flows: Table<FlowId, RunningFlow>,
     pub(crate) streams: Table<StreamId, Stream>,
     pub(crate) workloads: Table<WorkloadId, Workload>,
     /// The applications that read in intervals.

@@ -109,7 +109,7 @@ const CLOSED: u8 = 3;
 const FOR_EVER: i64 = i64::MAX / 2;
 
 #[derive(Debug)]
-struct Flow {
+struct AggregateFlow {
     /// The port of the lower address, then that of the higher.
     ports: (u16, u16),
     number: u32,
@@ -136,7 +136,7 @@ struct Held {
 /// What goes on between two hosts.
 #[derive(Debug, Default)]
 struct Pair {
-    flows: Vec<Flow>,
+    flows: Vec<AggregateFlow>,
     held: VecDeque<Held>,
 }
 
@@ -234,7 +234,7 @@ fn look(packet: &Packet, with_errors: bool) -> Option<Seen> {
     Some(seen)
 }
 
-impl Flow {
+impl AggregateFlow {
     /// Takes note of a packet of this flow that leaves.
     fn leaves(&mut self, packet: &Packet, flags: Option<u8>) {
         self.last = packet.timestamp();
@@ -292,7 +292,7 @@ impl AggregateIpFlows {
     }
 
     /// Whether a flow that was last seen at `last` is over at `now`.
-    fn is_over(&self, flow: &Flow, is_tcp: bool, now: i64) -> bool {
+    fn is_over(&self, flow: &AggregateFlow, is_tcp: bool, now: i64) -> bool {
         let timeout = match (is_tcp, flow.closed) {
             (false, _) => self.udp_timeout,
             (true, CLOSED) => self.tcp_done_timeout,
@@ -323,7 +323,7 @@ impl AggregateIpFlows {
             Some(_) => self.source_says(ctx, "packet_filepos"),
             None => None,
         };
-        let flow = Flow {
+        let flow = AggregateFlow {
             ports,
             number: self.flows,
             reverse: seen.reverse,
@@ -580,7 +580,7 @@ impl Element for AggregateIpFlows {
     fn quantities(&self) -> Vec<(&'static str, f64)> {
         tree(
             self.pairs.iter().map(BTreeMap::len).sum(),
-            size_of::<(u64, Pair, Flow)>(),
+            size_of::<(u64, Pair, AggregateFlow)>(),
         )
     }
 }

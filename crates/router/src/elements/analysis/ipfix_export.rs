@@ -33,7 +33,7 @@ use crate::engine::setup::Setup;
 use crate::engine::timer::TimerId;
 use crate::engine::{Ctx, Element, Handler};
 use trammel_packet::batch::Packets;
-use trammel_packet::headers::flow::Flow;
+use trammel_packet::headers::flow::FiveTuple;
 use trammel_packet::headers::ipv4::{Ipv4, protocol};
 use trammel_packet::headers::ipv6::{self, Ipv6};
 use trammel_packet::timestamp::Timestamp;
@@ -122,14 +122,14 @@ struct IpfixExport {
 
 /// What a packet adds to its flow.
 struct Seen {
-    flow: Flow,
+    flow: FiveTuple,
     tos: u8,
     tcp_flags: u8,
     bytes: u64,
 }
 
 fn look(network: &[u8]) -> Option<Seen> {
-    let flow = Flow::of(network)?;
+    let flow = FiveTuple::of(network)?;
     let (tos, bytes, transport) = if flow.src.is_ipv4() {
         let ip = Ipv4::read(network)?;
         let at = ip.is_first_fragment().then(|| ip.header_len());
@@ -151,11 +151,11 @@ fn look(network: &[u8]) -> Option<Seen> {
 }
 
 impl IpfixExport {
-    fn home(&self, flow: &Flow) -> usize {
+    fn home(&self, flow: &FiveTuple) -> usize {
         flow.symmetric_hash() as usize & (self.heads.len() - 1)
     }
 
-    fn find(&self, flow: &Flow) -> Option<usize> {
+    fn find(&self, flow: &FiveTuple) -> Option<usize> {
         let mut at = self.heads[self.home(flow)];
         while let Some(place) = self.places.get(at as usize) {
             if place.record.flow == *flow {

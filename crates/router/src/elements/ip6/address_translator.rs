@@ -115,7 +115,7 @@ enum Side {
 }
 
 /// What is changed of a packet.
-struct Flow {
+struct TranslatedFlow {
     address: [u8; 16],
     other: [u8; 16],
     protocol: u8,
@@ -125,7 +125,7 @@ struct Flow {
     port: u16,
 }
 
-fn flow(data: &[u8], side: Side) -> Option<Flow> {
+fn flow(data: &[u8], side: Side) -> Option<TranslatedFlow> {
     let ip = *Ipv6::read(data).filter(|ip| ip.version() == 6)?;
     let found = upper(data)?;
     let is_first = found.fragment_offset == 0;
@@ -147,7 +147,7 @@ fn flow(data: &[u8], side: Side) -> Option<Flow> {
         Side::Source => (ip.src, ip.dst),
         Side::Destination => (ip.dst, ip.src),
     };
-    Some(Flow {
+    Some(TranslatedFlow {
         address,
         other,
         protocol: found.protocol,
@@ -158,7 +158,7 @@ fn flow(data: &[u8], side: Side) -> Option<Flow> {
 }
 
 /// Puts another end in the place of one, and updates the checksum.
-fn change(data: &mut [u8], side: Side, flow: &Flow, to: End, with_port: bool) {
+fn change(data: &mut [u8], side: Side, flow: &TranslatedFlow, to: End, with_port: bool) {
     let at = if side == Side::Source { 8 } else { 24 };
     data[at..at + 16].copy_from_slice(&to.0);
     let (mut before, mut after) = (Sum::ZERO.bytes(&flow.address), Sum::ZERO.bytes(&to.0));
@@ -197,7 +197,7 @@ impl AddressTranslator {
         }
     }
 
-    fn find(&mut self, side: Side, flow: &Flow, now: Timestamp) -> Option<(End, bool)> {
+    fn find(&mut self, side: Side, flow: &TranslatedFlow, now: Timestamp) -> Option<(End, bool)> {
         let end = (flow.address, flow.port);
         for with_ports in [true, false] {
             let key = AddressTranslator::key(end, flow.protocol, with_ports);
@@ -249,7 +249,7 @@ impl AddressTranslator {
     }
 
     /// A mapping for the inner end of a new flow.
-    fn allocate(&mut self, flow: &Flow, now: Timestamp) -> Option<(End, bool)> {
+    fn allocate(&mut self, flow: &TranslatedFlow, now: Timestamp) -> Option<(End, bool)> {
         let inner = (flow.address, flow.port);
         if self.ports && flow.port_at.is_none() || self.pool.is_empty() {
             return None;

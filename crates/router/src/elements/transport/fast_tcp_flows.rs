@@ -56,7 +56,7 @@ const LEAST: u64 = 3;
 const FLAGS: [u8; 3] = [flag::SYN, flag::PSH | flag::ACK, flag::FIN];
 
 #[derive(Clone, Debug, Default)]
-struct Flow {
+struct TcpFlow {
     ports: [[u8; 2]; 2],
     /// Sequence number and acknowledgement of each kind of frame.
     numbers: [[u32; 2]; 3],
@@ -67,7 +67,7 @@ struct Flow {
 struct FastTcpFlows {
     pace: Pace,
     frame: Vec<u8>,
-    flows: Vec<Flow>,
+    flows: Vec<TcpFlow>,
     flow_size: u64,
     /// Flows before this one are over, once the limit is reached.
     ended: usize,
@@ -77,7 +77,7 @@ impl FastTcpFlows {
     /// The flow that gives the next frame, and the frame's kind.
     fn next(&mut self, ctx: &mut Ctx, is_over: bool) -> Option<(usize, usize)> {
         if is_over {
-            let going = |flow: &Flow| flow.count != self.flow_size;
+            let going = |flow: &TcpFlow| flow.count != self.flow_size;
             self.ended += self.flows[self.ended..].iter().position(going)?;
             self.flows[self.ended].count = self.flow_size;
             return Some((self.ended, 2));
@@ -120,7 +120,7 @@ impl Element for FastTcpFlows {
             tcp.offset_reserved = 5 << 4;
             tcp.window.set(65535);
         }
-        self.flows = vec![Flow::default(); args.uint("FLOWS").max(1) as usize];
+        self.flows = vec![TcpFlow::default(); args.uint("FLOWS").max(1) as usize];
         Ok(())
     }
 

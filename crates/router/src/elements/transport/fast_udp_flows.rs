@@ -59,7 +59,7 @@ pub static ENTRY: Entry = Entry::new(
 
 /// A flow: its ports, and how many frames it gave.
 #[derive(Clone, Debug, Default)]
-struct Flow {
+struct UdpFlow {
     ports: [[u8; 2]; 2],
     count: u64,
 }
@@ -68,7 +68,7 @@ struct Flow {
 struct FastUdpFlows {
     pace: Pace,
     frame: Vec<u8>,
-    flows: Vec<Flow>,
+    flows: Vec<UdpFlow>,
     flow_size: u64,
     with_checksum: bool,
 }
@@ -77,7 +77,7 @@ impl Element for FastUdpFlows {
     fn configure(&mut self, setup: &mut Setup, args: &Args) -> Result<(), Diagnostics> {
         self.pace.configure(setup, args);
         self.frame = udp_frame(args, length(setup, args.uint("LENGTH"))?);
-        self.flows = vec![Flow::default(); args.uint("FLOWS").max(1) as usize];
+        self.flows = vec![UdpFlow::default(); args.uint("FLOWS").max(1) as usize];
         self.flow_size = args.uint("FLOWSIZE").max(1);
         self.with_checksum = args.bool("CHECKSUM");
         Ok(())
@@ -100,7 +100,7 @@ impl Element for FastUdpFlows {
             let at = (ctx.draw_bits(31) >> 2) as usize % self.flows.len();
             let flow = &mut self.flows[at];
             if flow.count == self.flow_size {
-                *flow = Flow {
+                *flow = UdpFlow {
                     ports: random_ports(ctx),
                     count: 0,
                 };

@@ -120,7 +120,7 @@ fn air_us(len: usize, rate: u8, retries: u32) -> u64 {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Outcome {
+struct Attempt {
     at: Timestamp,
     rate: u8,
     us: u64,
@@ -150,7 +150,7 @@ impl Known {
 #[derive(Debug, Default)]
 struct Link {
     rates: Vec<u8>,
-    outcomes: VecDeque<Outcome>,
+    outcomes: VecDeque<Attempt>,
     frames: u64,
 }
 
@@ -249,7 +249,7 @@ impl ProbeTxRate {
         }
         let rate = wifi::field(packet, Field::Rate);
         let retries = u32::from(wifi::field(packet, Field::Retries));
-        link.outcomes.push_back(Outcome {
+        link.outcomes.push_back(Attempt {
             at: now,
             rate,
             us: air_us(TYPICAL, rate, retries),
@@ -376,7 +376,7 @@ mod tests {
     }
 
     fn tell(link: &mut Link, rate: u8, retries: u32, well: bool) {
-        link.outcomes.push_back(Outcome {
+        link.outcomes.push_back(Attempt {
             at: Timestamp::ZERO,
             rate,
             us: air_us(TYPICAL, rate, retries),

@@ -1,6 +1,6 @@
 //! The script as an element: its arguments, its handlers, and packets that ask it for a port.
 
-use super::{Cause, Outcome, Script};
+use super::{Cause, Script, ScriptEnd};
 use crate::args::kinds::INT;
 use crate::args::numbers::parse_int;
 use crate::args::text::{take_word, uncomment, unquote};
@@ -39,11 +39,11 @@ impl Script {
         self.set("input", input.to_string());
         self.at = 0;
         match self.run(ctx, 0, Cause::Other, &mut errors) {
-            Outcome::Returned(value) => {
+            ScriptEnd::Returned(value) => {
                 let port = parse_int(&value, 0, i64::from(i32::MAX)).ok()?;
                 usize::try_from(port).ok()
             }
-            Outcome::Ended(Ending::End) => Some(0),
+            ScriptEnd::Ended(Ending::End) => Some(0),
             _ => None,
         }
     }
@@ -86,15 +86,15 @@ impl Script {
         }
         let outcome = self.run(ctx, steps, Cause::Other, &mut errors);
         (self.handler, self.writes) = (before, wrote);
-        if outcome == Outcome::Ended(Ending::Error) {
+        if outcome == ScriptEnd::Ended(Ending::Error) {
             return Err(errors.kept.join("\n"));
         }
         for text in errors.kept {
             ctx.remark(text);
         }
         Ok(match outcome {
-            Outcome::Returned(value) => value,
-            Outcome::Ended(Ending::End) if self.program.kind == Type::Packet => "0".to_owned(),
+            ScriptEnd::Returned(value) => value,
+            ScriptEnd::Ended(Ending::End) if self.program.kind == Type::Packet => "0".to_owned(),
             _ => String::new(),
         })
     }
@@ -238,7 +238,7 @@ impl Element for Script {
 
     fn driver_stopped(&mut self, ctx: &mut Ctx) -> bool {
         let outcome = self.run(ctx, 1, Cause::Driver, &mut Errors::loud(None));
-        !matches!(outcome, Outcome::Ended(_))
+        !matches!(outcome, ScriptEnd::Ended(_))
     }
 
     fn push(&mut self, ctx: &mut Ctx, input: usize, mut batch: Batch) {

@@ -7,7 +7,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_io::accept;
 use trammel_io::local::Local;
 use trammel_traffic::record::Protocol;
@@ -57,7 +57,7 @@ impl Back {
         Back::at(&own, flow.stream.protocol).map_err(|why| {
             let at = own.address;
             let what = format!("flow {}: {at} cannot be waited on: {why}", flow.number);
-            Lacks::error(&what, "give another `-sp`")
+            Unsupported::error(&what, "give another `-sp`")
         })
     }
 

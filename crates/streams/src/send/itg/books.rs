@@ -3,7 +3,7 @@
 use super::plan::Planned;
 use crate::log_file::LogFile;
 use crate::send::account::Account;
-use crate::send::{FlowOutcome, Outcome, held};
+use crate::send::{FlowOutcome, SendOutcome, held};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -64,7 +64,7 @@ impl Books {
         sent.fault.get_or_insert_with(|| why.to_owned());
     }
 
-    pub(super) fn close(self, planned: &[Planned<'_>]) -> Outcome {
+    pub(super) fn close(self, planned: &[Planned<'_>]) -> SendOutcome {
         let mut account = self
             .account
             .into_inner()
@@ -93,7 +93,7 @@ impl Books {
         let comes_back = planned
             .iter()
             .any(|one| one.stream.meter == Meter::RoundTrip);
-        Outcome {
+        SendOutcome {
             flows,
             log_fault: account.fault.or(log_fault),
             reports: comes_back

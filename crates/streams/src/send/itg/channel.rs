@@ -4,7 +4,7 @@
 use super::back::{Back, waiting_address};
 use super::books::Books;
 use super::flow::send_flow;
-use super::job::Job;
+use super::job::ItgJob;
 use super::near::{CONNECTING, near};
 use super::plan::{Planned, address, addresses};
 use crate::send::LOOK;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_io::accept;
 use trammel_io::local::Local;
 use trammel_io::reach::{self, at_port};
@@ -89,7 +89,7 @@ pub(super) fn connect(
         let device = signalling.device.as_deref();
         let begin = |receiver: SocketAddr| near(receiver.ip(), from, device)?.begin(receiver);
         let connection = reach::connect_by(&asked, CONNECTING, &begin).map_err(|why| {
-            Lacks::error(
+            Unsupported::error(
                 &format!(
                     "no receiver of D-ITG answers at {}: {why}",
                     reach::named(&asked)
@@ -151,7 +151,7 @@ fn await_receiver(
     };
     let listener = here.listen().map_err(|why| {
         let what = format!("{at} cannot be waited on: {why}");
-        Lacks::error(&what, "give another `-Ssp`")
+        Unsupported::error(&what, "give another `-Ssp`")
     })?;
     listener.set_nonblocking(true)?;
     say(&format!(
@@ -211,7 +211,7 @@ pub(super) fn converse(
     group: Group,
     planned: &[Planned<'_>],
     wished: &Wished,
-    (job, stop): (&Job, &AtomicBool),
+    (job, stop): (&ItgJob, &AtomicBool),
     books: &Books,
 ) {
     let (backs, answered) = (&group.backs, group.to);

@@ -3,7 +3,7 @@
 //! Whoever reaches the port is obeyed, and no key is known to libITG. So an order reads and writes
 //! no file, waits on no port, and no more than `MOST_ORDERS` are carried out at once.
 
-use super::{Job, begin_own, send_all};
+use super::{ItgJob, begin_own, send_all};
 use crate::send::LOOK;
 use anyhow::{Context, bail};
 use std::net::{SocketAddr, UdpSocket};
@@ -25,7 +25,7 @@ pub struct Daemon {
     socket: UdpSocket,
     logs: Logs,
     log: Option<Arc<BinaryLog>>,
-    job: Job,
+    job: ItgJob,
 }
 
 /// Who hears what a person should know.
@@ -36,7 +36,7 @@ impl Daemon {
     ///
     /// # Errors
     /// If the log cannot be begun.
-    pub fn new(socket: UdpSocket, logs: Logs, job: Job) -> anyhow::Result<Daemon> {
+    pub fn new(socket: UdpSocket, logs: Logs, job: ItgJob) -> anyhow::Result<Daemon> {
         socket.set_read_timeout(Some(LOOK))?;
         Ok(Daemon {
             socket,
@@ -98,7 +98,7 @@ impl Daemon {
         // One that is gone hears nothing, and the flow is sent none the less.
         let tell = |answer: Answer| drop(self.socket.send_to(&answer.to(text), from));
         tell(Answer::Begins);
-        let job = Job {
+        let job = ItgJob {
             first: number,
             seed: self.job.seed.wrapping_add(number.into()),
             ..self.job.clone()

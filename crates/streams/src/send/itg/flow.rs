@@ -2,7 +2,7 @@
 
 use super::back::Back;
 use super::books::Books;
-use super::job::Job;
+use super::job::ItgJob;
 use super::plan::Planned;
 use super::way::way;
 use crate::send::{LOOK, RETURNING, held, real_time_now};
@@ -12,7 +12,7 @@ use std::thread::Scope;
 use std::time::Instant;
 use trammel_io::clock::monotonic_ns;
 use trammel_traffic::itg::speak::SETTLING;
-use trammel_traffic::record::{Flow, Record};
+use trammel_traffic::record::{LoggedFlow, Record};
 use trammel_traffic::send::{self, Lane, Sent};
 
 /// Sends a flow to the address and port that its receiver gave, or to the receiver that comes to
@@ -20,7 +20,7 @@ use trammel_traffic::send::{self, Lane, Sent};
 pub(super) fn send_flow<'scope>(
     flow: &'scope Planned<'_>,
     (to, back): (SocketAddr, Option<&Back>),
-    (job, halt): (&'scope Job, &'scope AtomicBool),
+    (job, halt): (&'scope ItgJob, &'scope AtomicBool),
     books: &'scope Books,
     scope: &'scope Scope<'scope, '_>,
 ) -> Sent {
@@ -39,7 +39,7 @@ pub(super) fn send_flow<'scope>(
     let (to, origin) = (way.to, monotonic_ns() + SETTLING.as_nanos() as i64);
     let comes_back = way.answers.is_some();
     if comes_back || held(&books.account).notes_departures() {
-        held(&books.account).flow(Flow {
+        held(&books.account).flow(LoggedFlow {
             number: flow.number,
             protocol: flow.stream.protocol,
             from: way.from,

@@ -5,7 +5,7 @@ use trammel_traffic::pace::Wait;
 
 /// What is to be done besides the flows.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct ItgJob {
     /// The number of the first flow, 1 or more.
     pub first: u32,
     /// The seed of flows that have none (`-s`); each has its own by its number.

@@ -15,17 +15,17 @@ mod plan;
 mod way;
 
 use super::account::Account;
-use super::{Outcome, may_be_real_time};
+use super::{SendOutcome, may_be_real_time};
 use crate::log_file;
 use anyhow::{anyhow, bail};
 use books::Books;
 pub use channel::awaited_at;
-pub use job::Job;
+pub use job::ItgJob;
 pub use plan::{address, addresses, streams};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_io::reach;
 use trammel_traffic::itg::command::{Command, LogServer, Logs};
 use trammel_traffic::itg::log_file::BinaryLog;
@@ -37,10 +37,10 @@ use trammel_traffic::stream::Meter;
 pub fn run(
     commands: &[Command],
     logs: &Logs,
-    job: &Job,
+    job: &ItgJob,
     stop: &AtomicBool,
     say: &dyn Fn(&str),
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<SendOutcome> {
     send_all(commands, logs, job, (stop, say), None)
 }
 
@@ -48,10 +48,10 @@ pub fn run(
 fn send_all(
     commands: &[Command],
     logs: &Logs,
-    job: &Job,
+    job: &ItgJob,
     (stop, say): (&AtomicBool, &dyn Fn(&str)),
     log: Option<&Arc<BinaryLog>>,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<SendOutcome> {
     let planned = plan::plan(commands, job)?;
     let Some(first) = planned.first() else {
         bail!("there is no flow to send");
@@ -118,7 +118,7 @@ pub fn begin_at(server: &LogServer, name: &str, batch: u32) -> anyhow::Result<Bi
     let to = plan::addresses(&server.host, server.port)?;
     let name = channel::log_name("-l", name)?;
     BinaryLog::at_server(&to, server.protocol, &name, batch).map_err(|why| {
-        Lacks::error(
+        Unsupported::error(
             &format!(
                 "no log server of D-ITG answers at {}: {why}",
                 reach::named(&to)

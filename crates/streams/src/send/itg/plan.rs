@@ -1,12 +1,12 @@
 //! The flows that are to be sent, as their commands say, and what is refused before anything is
 //! sent.
 
-use super::job::Job;
+use super::job::ItgJob;
 use crate::lacking::lacking;
 use anyhow::{anyhow, bail};
 use std::io::Read;
 use std::net::SocketAddr;
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_io::{local, reach};
 use trammel_traffic::filler::Filler;
 use trammel_traffic::itg::command::{Command, Host};
@@ -38,7 +38,7 @@ pub fn streams(commands: &[Command], seed: u64) -> anyhow::Result<Vec<Stream>> {
     each.collect()
 }
 
-pub(super) fn plan<'a>(commands: &'a [Command], job: &Job) -> anyhow::Result<Vec<Planned<'a>>> {
+pub(super) fn plan<'a>(commands: &'a [Command], job: &ItgJob) -> anyhow::Result<Vec<Planned<'a>>> {
     let mut planned = Vec::new();
     for ((number, command), stream) in (job.first..)
         .zip(commands)
@@ -80,7 +80,8 @@ fn content(path: &str) -> anyhow::Result<Vec<u8>> {
 
 /// What is understood, but has nothing here that does it.
 fn refuse_what_is_not_done(number: u32, command: &Command) -> anyhow::Result<()> {
-    let lacks = |what: &str, help: &str| Err(Lacks::error(&format!("flow {number}: {what}"), help));
+    let lacks =
+        |what: &str, help: &str| Err(Unsupported::error(&format!("flow {number}: {what}"), help));
     match command.protocol {
         Protocol::Udp | Protocol::Tcp => {}
         Protocol::Icmp if command.meter == Meter::OneWay => {}

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use trammel_bench::testbed::{Directions, Faults, Modifier, Observation, Protocol, Traffic};
-use trammel_bench::trial::{Load, Outcome};
+use trammel_bench::trial::{Load, TrialOutcome};
 use trammel_core::time::{Span, Time};
 use trammel_stats::histogram::Histogram;
 
@@ -197,7 +197,7 @@ impl Reply {
             ));
         }
         let latency = answer.latency_us.map(|all| latency(&all, received));
-        let outcome = Outcome {
+        let outcome = TrialOutcome {
             offered: sent,
             forwarded: received,
             effective: Span::from_secs_f64(seconds),

@@ -43,7 +43,7 @@ const SHORTEST: usize = 60;
 
 /// What one flow offers: loads one after the other, as long as those of the others.
 #[derive(Clone, Debug)]
-pub(super) struct Flow {
+pub(super) struct CourseFlow {
     /// The port into which it is sent.
     pub(super) from: String,
     /// The frames' bytes without the checksum, taken in turn.
@@ -54,7 +54,7 @@ pub(super) struct Flow {
     pub(super) loads: Vec<Load>,
 }
 
-impl Flow {
+impl CourseFlow {
     /// How many of so many of its frames are the test's, where those are whole lists.
     fn of_test(&self, frames: u64) -> u64 {
         frames - self.beside.map_or(0, |every| frames / u64::from(every))
@@ -79,8 +79,8 @@ struct Stretches {
 impl Stretches {
     /// Of the load number `at` of all `flows`, of `stretch` frames or more; none where their frames
     /// never come round together, or too late.
-    fn of(flows: &[Flow], at: usize, stretch: u64) -> Option<Stretches> {
-        let fps = |flow: &Flow| flow.loads[at].frames_per_second();
+    fn of(flows: &[CourseFlow], at: usize, stretch: u64) -> Option<Stretches> {
+        let fps = |flow: &CourseFlow| flow.loads[at].frames_per_second();
         let slowest = flows.iter().map(fps).fold(f64::INFINITY, f64::min);
         let ratios: Vec<f64> = flows.iter().map(|flow| fps(flow) / slowest).collect();
         if ratios
@@ -93,7 +93,7 @@ impl Stretches {
             Pattern::Bursts(frames) => frames as usize,
             Pattern::Constant | Pattern::Poisson => 1,
         };
-        let cycle = |flow: &Flow| lcm(flow.frames.len(), burst(flow.pattern));
+        let cycle = |flow: &CourseFlow| lcm(flow.frames.len(), burst(flow.pattern));
         let cycle = flows.iter().map(cycle).fold(1, lcm) as u64;
         let all: f64 = ratios.iter().sum();
         let least = stretch as f64 / all;
@@ -118,7 +118,7 @@ impl Stretches {
 /// The instants of a flow's frames, of which some are left out: for each load, so many stretches as
 /// `cuts` says by the time it ends.
 struct Instants {
-    flow: Flow,
+    flow: CourseFlow,
     /// Frames of each load, and frames and length of its stretches.
     loads: Vec<(u64, u64, Span)>,
     cuts: Arc<[AtomicU64]>,
@@ -181,7 +181,7 @@ pub(super) struct Ended {
 /// A plan under way.
 pub(super) struct Course<'a> {
     simulation: Simulation,
-    flows: &'a [Flow],
+    flows: &'a [CourseFlow],
     seen: &'a mut [Seen],
     stretches: Vec<Option<Stretches>>,
     cuts: Arc<[AtomicU64]>,
@@ -198,7 +198,7 @@ impl<'a> Course<'a> {
     /// stretches of so many frames is left out; nothing where there is no such number.
     pub(super) fn new(
         router: &SimulatedRouter,
-        flows: &'a [Flow],
+        flows: &'a [CourseFlow],
         seen: &'a mut [Seen],
         stretch: Option<u64>,
         interrupted: &'a AtomicBool,
@@ -210,7 +210,7 @@ impl<'a> Course<'a> {
     /// The same on a router that is loaded.
     pub(super) fn on(
         simulation: Simulation,
-        flows: &'a [Flow],
+        flows: &'a [CourseFlow],
         seen: &'a mut [Seen],
         stretch: Option<u64>,
         interrupted: &'a AtomicBool,

@@ -9,12 +9,12 @@ mod transfer;
 
 use super::configuration::{Configuration, augmented, failure, pattern, without_reset};
 use super::passages::Seen;
-use course::{Course, Ended, Flow as Offered};
+use course::{Course, CourseFlow as Offered, Ended};
 use std::cell::OnceCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use trammel_bench::ports::{Flow, Learned, Learning};
+use trammel_bench::ports::{Learned, Learning, PortFlow};
 use trammel_bench::testbed::{LatencyOf, Observation, Plan, Testbed, Traffic, Unable};
 use trammel_bench::transfer::{File, Protocol as Carrier, Transferred};
 use trammel_bench::trial::{Failure, Load};
@@ -243,7 +243,7 @@ impl Testbed for Simulated {
         Ok(observation((traffic, late), plan, seen, &ended))
     }
 
-    fn offer_together(&mut self, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+    fn offer_together(&mut self, flows: &[PortFlow]) -> Result<Vec<Observation>, Failure> {
         switch::offer_together(self, flows)
     }
 

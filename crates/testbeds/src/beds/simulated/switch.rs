@@ -8,10 +8,10 @@
 //! Frames of several sizes are each charged the mean of what they cost, weighted by how many of
 //! each come.
 
-use super::course::{Course, Flow as Offered, STRETCH};
+use super::course::{Course, CourseFlow as Offered, STRETCH};
 use super::{RING, Seen, Simulated};
 use crate::beds::configuration::failure;
-use trammel_bench::ports::{Flow, Learned, Learning};
+use trammel_bench::ports::{Learned, Learning, PortFlow};
 use trammel_bench::testbed::{Observation, Plan, Protocol, Traffic, Unable};
 use trammel_bench::trial::Failure;
 use trammel_core::time::{Span, Time};
@@ -101,7 +101,10 @@ impl Simulated {
 }
 
 /// Offers all flows at once.
-pub(super) fn offer_together(bed: &Simulated, flows: &[Flow]) -> Result<Vec<Observation>, Failure> {
+pub(super) fn offer_together(
+    bed: &Simulated,
+    flows: &[PortFlow],
+) -> Result<Vec<Observation>, Failure> {
     let Some(first) = flows.first() else {
         return Ok(Vec::new());
     };
@@ -138,7 +141,7 @@ pub(super) fn offer_together(bed: &Simulated, flows: &[Flow]) -> Result<Vec<Obse
             "in virtual time, flows that are offered together have no modifiers",
         ));
     }
-    let like = |flow: &Flow| (flow.traffic.protocol, flow.traffic.sizes.least());
+    let like = |flow: &PortFlow| (flow.traffic.protocol, flow.traffic.sizes.least());
     let mut offered = Vec::new();
     for flow in flows {
         let (from, to) = (flow.from as usize, flow.to as usize);
@@ -181,7 +184,7 @@ pub(super) fn offer_together(bed: &Simulated, flows: &[Flow]) -> Result<Vec<Obse
             .iter()
             .position(|port| port.name() == name)
     };
-    let out = |flow: &Flow| place(ways_out[flow.to as usize]).filter(|_| is_switch);
+    let out = |flow: &PortFlow| place(ways_out[flow.to as usize]).filter(|_| is_switch);
     let mut seen: Vec<Seen> = (0..)
         .zip(flows)
         .map(|(number, flow)| {

@@ -1,6 +1,6 @@
 //! Simulated devices under test: what they lose, delay and repeat.
 
-use super::course::{Course, Flow as Offered};
+use super::course::{Course, CourseFlow as Offered};
 use super::*;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -331,7 +331,7 @@ fn a_switch_takes_flows_between_its_ports_and_learns() {
     );
     let mut switch = bed(&text);
     let traffic = traffic();
-    let flow = |from, to, fps| Flow::new(from, to, &traffic, load(fps, 0.02 * fps));
+    let flow = |from, to, fps| PortFlow::new(from, to, &traffic, load(fps, 0.02 * fps));
     // Of what goes to the third port it carries half.
     let line = 10e9 / 672.0;
     let flows = [flow(0, 1, 1e5), flow(2, 3, line), flow(1, 3, line)];

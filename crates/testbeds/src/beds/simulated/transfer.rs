@@ -7,7 +7,7 @@
 
 use super::{RING, Simulated};
 use crate::beds::configuration::{Offered, failure};
-use crate::transfer::simulated::{self, ACK_BYTES, Between, SEGMENT_BYTES};
+use crate::transfer::simulated::{self, ACK_BYTES, DeviceBetween, SEGMENT_BYTES};
 use trammel_bench::testbed::Unable;
 use trammel_bench::transfer::{File, Transferred};
 use trammel_bench::trial::Failure;
@@ -40,7 +40,7 @@ pub(super) fn transfer(bed: &Simulated, file: &File) -> Result<Transferred, Fail
     })?;
     let back = direction(bed, true, Some(&out.way))?;
     let router = Box::new(charged(&out.router, back.as_ref().map(|back| &back.router)));
-    let between = Between::Router(router, out.way, back.map(|back| back.way));
+    let between = DeviceBetween::Router(router, out.way, back.map(|back| back.way));
     simulated::transfer(&between, bed.configuration.rate, file)
 }
 

@@ -5,7 +5,7 @@ use anyhow::{Context, anyhow};
 use clap::{CommandFactory, Parser};
 use trammel_streams::script;
 use trammel_streams::script::Line;
-use trammel_streams::send::{Batch, Job};
+use trammel_streams::send::{Batch, SendJob};
 use trammel_traffic::stream::Stream;
 
 /// A line of a script.
@@ -102,7 +102,7 @@ pub(super) fn read(args: &Args) -> anyhow::Result<Vec<Planned>> {
 /// to.
 pub(super) fn batches(
     flows: Vec<Planned>,
-    job: &dyn Fn(&str) -> anyhow::Result<Job>,
+    job: &dyn Fn(&str) -> anyhow::Result<SendJob>,
 ) -> anyhow::Result<Vec<Batch>> {
     let mut batches: Vec<Batch> = Vec::new();
     for flow in flows {

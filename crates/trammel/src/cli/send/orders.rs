@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use trammel_core::time::Span;
 use trammel_driver::guard::{Proof, is_guarded, key};
-use trammel_ground::Lacks;
+use trammel_ground::Unsupported;
 use trammel_ground::{DONE, INTERRUPTED, LACKS, USAGE, print, say};
 use trammel_io::reach;
 use trammel_streams::script;
 use trammel_streams::send;
-use trammel_streams::send::{Job, Outcome, resolve};
+use trammel_streams::send::{SendJob, SendOutcome, resolve};
 use trammel_traffic::pace::Wait;
 use trammel_traffic::send::ordering::{Error, order};
 use trammel_traffic::send::orders::{Came, Daemon, Limits, Worker};
@@ -105,7 +105,7 @@ impl DaemonArgs {
 
 fn unheard(at: SocketAddr, why: &std::io::Error) -> anyhow::Error {
     let what = format!("{at} cannot be listened on: {why}");
-    Lacks::error(&what, "give another `--listen`")
+    Unsupported::error(&what, "give another `--listen`")
 }
 
 /// Waits for orders until it is interrupted.
@@ -161,16 +161,16 @@ impl Worker for Works {
 
     fn work(&self, flows: Vec<Planned>, json: bool, stop: &AtomicBool, sent: &AtomicU64) -> Came {
         let job = |to: &str| {
-            Ok(Job {
+            Ok(SendJob {
                 key: self.receivers_key.clone(),
                 wait: self.wait,
                 is_real_time: self.is_real_time,
-                ..Job::to(to)
+                ..SendJob::to(to)
             })
         };
         let done = flows::batches(flows, &job)
             .and_then(|batches| send::run_all(&batches, stop, sent))
-            .map(Outcome::of_all)
+            .map(SendOutcome::of_all)
             .and_then(|outcome| Ok((shown(&outcome, json)?, outcome)));
         match done {
             Ok((text, outcome)) => Came {
@@ -180,7 +180,7 @@ impl Worker for Works {
             },
             Err(error) => Came {
                 text: String::new(),
-                code: if error.downcast_ref::<Lacks>().is_some() {
+                code: if error.downcast_ref::<Unsupported>().is_some() {
                     LACKS
                 } else {
                     USAGE
@@ -221,7 +221,7 @@ pub(super) fn give(args: &super::Args, from: &str) -> anyhow::Result<ExitCode> {
         &mut |packets| say(&format!("{packets} packets are sent")),
     )
     .map_err(|why| match why {
-        Error::Nobody(at, why) => Lacks::error(
+        Error::Nobody(at, why) => Unsupported::error(
             &format!("no sender waits for orders at {at}: {why}"),
             "start one there: `trammel send --daemon`",
         ),

@@ -3,10 +3,10 @@
 use trammel_ground::{DONE, FAILED, INTERRUPTED, USAGE, print, say};
 use trammel_stats::table::write_json;
 use trammel_streams::metrics;
-use trammel_streams::send::Outcome;
+use trammel_streams::send::SendOutcome;
 
 /// Shows what became of flows.
-pub(in crate::cli) fn show(outcome: &Outcome, is_json: bool) -> anyhow::Result<()> {
+pub(in crate::cli) fn show(outcome: &SendOutcome, is_json: bool) -> anyhow::Result<()> {
     if let Some(why) = &outcome.log_fault {
         say(&warning(why));
     }
@@ -19,7 +19,7 @@ pub(super) fn warning(log_fault: &str) -> String {
 }
 
 /// What is printed of flows.
-pub(super) fn shown(outcome: &Outcome, json: bool) -> anyhow::Result<String> {
+pub(super) fn shown(outcome: &SendOutcome, json: bool) -> anyhow::Result<String> {
     if json {
         let mut tables = outcome.tables();
         tables.extend(metrics::tables_of(&outcome.reports));
@@ -36,7 +36,7 @@ pub(super) fn shown(outcome: &Outcome, json: bool) -> anyhow::Result<String> {
 
 /// The exit code of what became of flows. A log that could not be kept is an output that is not
 /// there.
-pub(in crate::cli) fn code(outcome: &Outcome, is_interrupted: bool) -> u8 {
+pub(in crate::cli) fn code(outcome: &SendOutcome, is_interrupted: bool) -> u8 {
     if is_interrupted {
         INTERRUPTED
     } else if outcome.log_fault.is_some() {

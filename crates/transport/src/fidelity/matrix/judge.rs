@@ -2,7 +2,7 @@
 //! all against what is to be reached.
 
 use super::cells::{Cell, Regime, VARIANTS};
-use crate::points::Outcome;
+use crate::points::TransportOutcome;
 use crate::run_tables::ALL_FLOWS;
 use std::collections::BTreeMap;
 use trammel_stats::stats::percentile;
@@ -123,7 +123,7 @@ fn relative(value: f64, truth: f64) -> f64 {
 }
 
 /// Judges what came of the cells.
-pub fn judge(cells: &[Cell], outcome: &Outcome) -> Judged {
+pub fn judge(cells: &[Cell], outcome: &TransportOutcome) -> Judged {
     // Point, engine, entity and metric to mean, least and most over the phases.
     let mut phases: BTreeMap<(&str, &str, &str), Vec<f64>> = BTreeMap::new();
     for row in outcome.flows.rows() {

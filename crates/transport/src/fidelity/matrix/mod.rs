@@ -11,7 +11,7 @@ pub mod cells;
 pub mod judge;
 pub mod page;
 
-use crate::points::{Outcome, RunOptions, Watch, run_points};
+use crate::points::{RunOptions, TransportOutcome, Watch, run_points};
 use crate::run_tables::RunTables;
 use cells::Cell;
 use judge::Judged;
@@ -56,7 +56,7 @@ pub struct Made {
     /// The cells, in the order of the file's points.
     pub cells: Vec<Cell>,
     /// What the engines gave.
-    pub outcome: Outcome,
+    pub outcome: TransportOutcome,
     /// How close they are.
     pub judged: Judged,
 }

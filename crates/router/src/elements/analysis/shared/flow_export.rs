@@ -5,7 +5,7 @@
 //! numbers of sets and the way in which times are told.
 
 use std::net::IpAddr;
-use trammel_packet::headers::flow::Flow;
+use trammel_packet::headers::flow::FiveTuple;
 use trammel_packet::timestamp::Timestamp;
 
 /// Why a flow was exported (IPFIX element 136).
@@ -28,7 +28,7 @@ pub(crate) enum End {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     /// Addresses, protocol, ports.
-    pub flow: Flow,
+    pub flow: FiveTuple,
     /// The type of service, or traffic class, of the first packet.
     pub tos: u8,
     /// All of TCP's flags that were seen.
@@ -283,7 +283,7 @@ mod tests {
 
     fn record(src: &str, dst: &str) -> Record {
         Record {
-            flow: Flow {
+            flow: FiveTuple {
                 src: src.parse().expect("an address"),
                 dst: dst.parse().expect("an address"),
                 sport: 1000,

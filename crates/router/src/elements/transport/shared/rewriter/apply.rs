@@ -3,7 +3,7 @@
 //! Checksums are updated by what changed (RFC 1624), never made anew: a wrong one stays wrong, so a
 //! translator does not hide damage.
 
-use super::flow::{Flow, Tracking, state};
+use super::flow::{MappedFlow, Tracking, state};
 use trammel_packet::anno;
 use trammel_packet::headers::checksum::Sum;
 use trammel_packet::headers::ipv4::{Ipv4, protocol};
@@ -60,7 +60,7 @@ fn long(data: &[u8], at: usize) -> u32 {
 /// Rewrites a packet of the flow, forward or an answer.
 pub(crate) fn rewrite(
     packet: &mut Packet,
-    flow: &mut Flow,
+    flow: &mut MappedFlow,
     reply: bool,
     parts: Parts,
     annos: Annotations,
@@ -127,7 +127,7 @@ pub(crate) fn rewrite(
 }
 
 /// An echo's identifier.
-fn identifier(transport: &mut [u8], flow: &Flow, reply: bool) {
+fn identifier(transport: &mut [u8], flow: &MappedFlow, reply: bool) {
     if transport.len() < 6 {
         return;
     }
@@ -146,7 +146,7 @@ fn identifier(transport: &mut [u8], flow: &Flow, reply: bool) {
 }
 
 /// State and sequence numbers of a connection; `bytes` is what the IP header says that there is.
-fn stream(tcp: &mut [u8], flow: &mut Flow, reply: bool, bytes: usize) {
+fn stream(tcp: &mut [u8], flow: &mut MappedFlow, reply: bool, bytes: usize) {
     let (header, flags) = (usize::from(tcp[12] >> 4) * 4, tcp[13]);
     let (direction, has_data) = (u8::from(reply), header < bytes);
     if flags & flag::RST != 0 {

@@ -65,7 +65,7 @@ pub(crate) struct Law {
     pub done: i64,
 }
 
-/// Bits of [`Flow::state`] of a stream: for each direction, whether it ended and whether it had
+/// Bits of [`MappedFlow::state`] of a stream: for each direction, whether it ended and whether it had
 /// data.
 pub(crate) mod state {
     /// The forward direction ended; the reply's bit is the next.
@@ -82,7 +82,7 @@ pub(crate) mod state {
 
 /// A flow with its mapping.
 #[derive(Debug)]
-pub(crate) struct Flow {
+pub(crate) struct MappedFlow {
     /// What comes in: from the one who began, and from the one who answers.
     pub ids: [FlowId; 2],
     /// By which output each leaves.
@@ -113,7 +113,7 @@ pub(crate) struct Flow {
     pub deltas: Option<Box<Deltas>>,
 }
 
-impl Flow {
+impl MappedFlow {
     /// What a packet of this direction becomes.
     #[inline]
     pub(crate) fn rewritten(&self, reply: bool) -> FlowId {

@@ -1,7 +1,7 @@
 //! The flows of one rewriter, or of several that share a capacity.
 
 use super::expiry::{Expiry, Heap};
-use super::flow::{Flow, FlowId, Law};
+use super::flow::{FlowId, Law, MappedFlow};
 use super::index::Index;
 use crate::engine::ElementId;
 
@@ -60,7 +60,7 @@ pub(crate) struct New {
 /// The flows.
 #[derive(Debug)]
 pub(crate) struct Table {
-    flows: Vec<Option<Flow>>,
+    flows: Vec<Option<MappedFlow>>,
     free: Vec<u32>,
     index: Index,
     expiry: Expiry,
@@ -150,7 +150,7 @@ impl Table {
 
     /// The flow of an entry.
     #[inline]
-    pub(crate) fn flow(&self, entry: Entry) -> &Flow {
+    pub(crate) fn flow(&self, entry: Entry) -> &MappedFlow {
         self.flows[entry.flow()]
             .as_ref()
             .expect("entries name flows that are there")
@@ -158,20 +158,20 @@ impl Table {
 
     /// The flow of an entry, to write.
     #[inline]
-    pub(crate) fn flow_mut(&mut self, entry: Entry) -> &mut Flow {
+    pub(crate) fn flow_mut(&mut self, entry: Entry) -> &mut MappedFlow {
         self.flows[entry.flow()]
             .as_mut()
             .expect("entries name flows that are there")
     }
 
     /// The flows in the order of their numbers.
-    pub(crate) fn flows(&self) -> impl Iterator<Item = (Entry, &Flow)> {
+    pub(crate) fn flows(&self) -> impl Iterator<Item = (Entry, &MappedFlow)> {
         let numbered = self.flows.iter().enumerate();
         numbered.filter_map(|(at, flow)| Some((Entry((at as u32) << 1), flow.as_ref()?)))
     }
 
     /// The end of a flow's time if nobody is promised any.
-    pub(crate) fn best_effort_end(&self, flow: &Flow) -> i64 {
+    pub(crate) fn best_effort_end(&self, flow: &MappedFlow) -> i64 {
         let law = &self.laws[flow.law as usize];
         if flow.guaranteed {
             flow.expiry + flow.patience(law) - law.guarantee
@@ -185,7 +185,7 @@ impl Table {
     /// time.
     pub(crate) fn add(&mut self, new: New, now: i64) -> Option<Entry> {
         let law = self.laws[new.law as usize];
-        let flow = Flow {
+        let flow = MappedFlow {
             ids: [new.flow, new.rewritten.reverse()],
             outputs: new.outputs,
             map: new.map,
@@ -329,7 +329,7 @@ impl Table {
     }
 
     /// Ends the flows that `which` names.
-    pub(crate) fn remove_where(&mut self, which: impl Fn(&Flow) -> bool) {
+    pub(crate) fn remove_where(&mut self, which: impl Fn(&MappedFlow) -> bool) {
         let of = self.flows().filter(|(_, flow)| which(flow));
         let all: Vec<Entry> = of.map(|(entry, _)| entry).collect();
         for entry in all {
@@ -338,7 +338,7 @@ impl Table {
     }
 }
 
-fn heap_of(flow: &Flow) -> Heap {
+fn heap_of(flow: &MappedFlow) -> Heap {
     if flow.guaranteed {
         Heap::Guaranteed
     } else {
