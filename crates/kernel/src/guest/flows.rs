@@ -1,10 +1,10 @@
 //! Flows at work: one loop over sockets that have room, and over what is due.
 //!
 //! Calls of the kernel are dear in a guest, packets cheap. So a receiver that would read at once is
-//! not woken by what comes: it reads now and then (`GuestJob::read_ns`), and has the kernel acknowledge
-//! meanwhile as if it had read ([`LOW_WATER`]). Its sender notices nothing of it, since the window
-//! is large. One whose window is small is woken, and one that is to read slowly reads as it is
-//! told.
+//! not woken by what comes: it reads now and then (`GuestJob::read_ns`), and has the kernel
+//! acknowledge meanwhile as if it had read ([`LOW_WATER`]). Its sender notices nothing of it, since
+//! the window is large. One whose window is small is woken, and one that is to read slowly reads as
+//! it is told.
 
 use super::captures::{Captures, DRAIN_NS};
 use super::network::{Network, address};

@@ -151,7 +151,8 @@ mod tests {
             } else {
                 IpAddr::from([a[0], a[1], a[2], a[3]])
             };
-            let flow = FiveTuple { src: address(src), dst: address(dst), sport, dport, protocol: 6 };
+            let (src, dst) = (address(src), address(dst));
+            let flow = FiveTuple { src, dst, sport, dport, protocol: 6 };
             let back = flow.reverse();
             prop_assert_eq!(flow.canonical(), back.canonical());
             prop_assert_eq!(flow.symmetric_hash(), back.symmetric_hash());

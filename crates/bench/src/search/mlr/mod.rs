@@ -14,9 +14,12 @@
 //! | RFC 9971 | here |
 //! | --- | --- |
 //! | Controller Input: Search Goals, Min Load, Max Load | [`MultipleLossRatio`] |
-//! | Measurer: Trial Input, Trial Output | [`Trial`], [`crate::trial::Load`], [`crate::trial::TrialOutcome`] |
+//! | Measurer: Trial Input, Trial Output | [`Trial`], [`Load`], [`TrialOutcome`] |
 //! | Load Classification (appendix A), Conditional Throughput (B) | [`classify`] |
 //! | Controller Output: Search Result, Goal Results | [`Output`], [`GoalResult`] |
+//!
+//! [`Load`]: crate::trial::Load
+//! [`TrialOutcome`]: crate::trial::TrialOutcome
 //!
 //! Konstantynowicz and Polák, "Multiple Loss Ratio Search", RFC 9971, 2026.
 

@@ -65,8 +65,8 @@ pub(crate) struct Law {
     pub done: i64,
 }
 
-/// Bits of [`MappedFlow::state`] of a stream: for each direction, whether it ended and whether it had
-/// data.
+/// Bits of [`MappedFlow::state`] of a stream: for each direction, whether it ended and whether it
+/// had data.
 pub(crate) mod state {
     /// The forward direction ended; the reply's bit is the next.
     pub(crate) const DONE: u8 = 1;
