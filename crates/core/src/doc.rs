@@ -7,6 +7,7 @@
 //! assert_eq!(doc.section("What it does"), Some("It waits."));
 //! assert_eq!(doc.section("Example"), None);
 //! assert_eq!(doc.sections()[0], ("", "A queue."));
+//! assert_eq!(doc.other_sections(&["References"]).count(), 1);
 //! ```
 
 /// The text at the head of a plug-in's file, without the marks of comments.
@@ -33,6 +34,15 @@ impl Doc {
         }
         sections.push((heading, self.0[start..].trim()));
         sections
+    }
+
+    /// The sections whose heading is none of `known`, without what stands before the first.
+    pub fn other_sections(
+        self,
+        known: &[&str],
+    ) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let all = self.sections().into_iter();
+        all.filter(|(heading, _)| !heading.is_empty() && !known.contains(heading))
     }
 
     /// The text of a section.

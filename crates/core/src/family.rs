@@ -179,12 +179,8 @@ impl<E: Described> Family<E> {
                 fault("it needs a reference".to_owned());
             }
             let says = self.docs.get(at).copied().unwrap_or_default();
-            let sections = Doc::new(says).sections();
-            let beside = ["", "Parameters", "References"];
-            if !sections
-                .iter()
-                .any(|(heading, text)| !beside.contains(heading) && !text.is_empty())
-            {
+            let mut sections = Doc::new(says).other_sections(&["Parameters", "References"]);
+            if !sections.any(|(_, text)| !text.is_empty()) {
                 fault("the head of its file needs a section such as `What it does`".to_owned());
             }
             for param in about.params.iter().filter(|param| param.help.is_empty()) {

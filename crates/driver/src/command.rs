@@ -132,7 +132,7 @@ pub enum Ended {
     /// The configuration is wrong.
     Refused,
     /// The machine lacks something that the configuration needs.
-    Lacks,
+    Unsupported,
     /// A signal ended it.
     Interrupted,
 }
@@ -264,7 +264,7 @@ impl Options {
             Err(refused) => {
                 tell(&source, &refused.said);
                 return Ok(if refused.lacks {
-                    Ended::Lacks
+                    Ended::Unsupported
                 } else {
                     Ended::Refused
                 });
@@ -359,7 +359,7 @@ impl Options {
         ctx.cleanup();
         drop(ctx);
         if ended == Ended::Well(0) && written::any_lost() {
-            ended = Ended::Lacks;
+            ended = Ended::Unsupported;
         }
         Ok(ended)
     }
@@ -572,7 +572,7 @@ fn not_written(path: &str, why: &io::Error) -> Result<Ended, String> {
         return Err(format!("{path}: {}", os_text(why)));
     }
     trammel_ground::say(&format!("error: {}", incomplete(path, why)));
-    Ok(Ended::Lacks)
+    Ok(Ended::Unsupported)
 }
 
 fn exit_value(ctx: &mut Ctx, name: &str) -> u8 {

@@ -24,6 +24,6 @@ pub const FAILED: u8 = 1;
 /// A fault of usage or of a scenario file.
 pub const USAGE: u8 = 2;
 /// The machine or this build lacks something.
-pub const LACKS: u8 = 3;
+pub const UNSUPPORTED: u8 = 3;
 /// The user interrupted; what was done is kept.
 pub const INTERRUPTED: u8 = 130;

@@ -22,7 +22,7 @@ impl Watch for Told {
 }
 
 /// The exit code where the machine lacks something.
-const LACKS: u8 = 3;
+const UNSUPPORTED: u8 = 3;
 
 fn main() -> ExitCode {
     let is_guest = std::process::id() == 1 && std::path::Path::new(guest::JOB).exists();
@@ -33,9 +33,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             println!("{why}");
-            let lacks = matches!(why.downcast_ref(), Some(Error::Lacks { .. }));
+            let lacks = matches!(why.downcast_ref(), Some(Error::Unsupported { .. }));
             if lacks || matches!(why.downcast_ref(), Some(boot::Error::Unable { .. })) {
-                ExitCode::from(LACKS)
+                ExitCode::from(UNSUPPORTED)
             } else {
                 ExitCode::FAILURE
             }

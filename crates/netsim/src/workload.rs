@@ -316,11 +316,11 @@ impl Passed {
 #[derive(Debug)]
 pub(crate) struct WorkloadConnection {
     pub(crate) workload: WorkloadId,
-    kind: WorkloadKind,
+    kind: Activity,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum WorkloadKind {
+enum Activity {
     Transfer {
         start: Time,
         bytes: u64,
@@ -444,7 +444,7 @@ impl Workload {
                 self.next_arrival += 1;
                 next = arrivals.get(self.next_arrival).map(|(time, _)| *time);
                 self.completed.begun.push((start, bytes));
-                WorkloadKind::Transfer {
+                Activity::Transfer {
                     start,
                     bytes,
                     is_done: false,
@@ -459,7 +459,7 @@ impl Workload {
                 );
                 let (request, response) = (whole(request), whole(response));
                 self.completed.begun.push((now, response));
-                WorkloadKind::Exchange(Exchange {
+                Activity::Exchange(Exchange {
                     start: now,
                     is_first: true,
                     request,
@@ -469,7 +469,7 @@ impl Workload {
                     phase: Phase::Asking,
                 })
             }
-            Plan::Bursts { .. } => WorkloadKind::Burst { on_until: None },
+            Plan::Bursts { .. } => Activity::Burst { on_until: None },
         };
         (
             WorkloadConnection {
@@ -489,16 +489,16 @@ impl Workload {
         client: &mut Connection,
     ) -> Option<Time> {
         match job.kind {
-            WorkloadKind::Transfer { bytes, .. } => {
+            Activity::Transfer { bytes, .. } => {
                 client.write(bytes);
                 client.close_when_written();
                 None
             }
-            WorkloadKind::Exchange(exchange) => {
+            Activity::Exchange(exchange) => {
                 client.write(exchange.request);
                 None
             }
-            WorkloadKind::Burst { .. } => self.turn(now, job, client),
+            Activity::Burst { .. } => self.turn(now, job, client),
         }
     }
 
@@ -511,7 +511,7 @@ impl Workload {
     ) {
         let delivered = server.counters().bytes_delivered;
         match &mut job.kind {
-            WorkloadKind::Transfer {
+            Activity::Transfer {
                 start,
                 bytes,
                 is_done,
@@ -528,13 +528,13 @@ impl Workload {
                     });
                 }
             }
-            WorkloadKind::Exchange(exchange) => {
+            Activity::Exchange(exchange) => {
                 if exchange.phase == Phase::Asking && delivered >= exchange.requested {
                     exchange.phase = Phase::Answering;
                     server.write(exchange.response);
                 }
             }
-            WorkloadKind::Burst { .. } => {}
+            Activity::Burst { .. } => {}
         }
         if server.state() == State::CloseWait {
             server.close();
@@ -548,7 +548,7 @@ impl Workload {
         job: &mut WorkloadConnection,
         client: &mut Connection,
     ) -> Option<Time> {
-        let WorkloadKind::Exchange(exchange) = &mut job.kind else {
+        let Activity::Exchange(exchange) = &mut job.kind else {
             return None;
         };
         let is_answered = exchange.phase == Phase::Answering
@@ -595,7 +595,7 @@ impl Workload {
         let mss = u64::from(client.tp().mss);
         match (&mut job.kind, &mut self.spec.plan) {
             (
-                WorkloadKind::Exchange(exchange),
+                Activity::Exchange(exchange),
                 Plan::Exchanges {
                     request, response, ..
                 },
@@ -616,7 +616,7 @@ impl Workload {
                 None
             }
             (
-                WorkloadKind::Burst { on_until },
+                Activity::Burst { on_until },
                 Plan::Bursts {
                     on,
                     off,

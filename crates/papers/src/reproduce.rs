@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use trammel_core::label::Label;
 use trammel_ground::progress::Progress;
-use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, say};
+use trammel_ground::{DONE, FAILED, INTERRUPTED, UNSUPPORTED, say};
 use trammel_ground::{Unsupported, machine};
 use trammel_report::kept::{KeptRuns, Shelf};
 use trammel_report::provenance::{going_on, provenance};
@@ -126,7 +126,7 @@ pub fn run(job: &PaperJob) -> anyhow::Result<ExitCode> {
         }
         write_json(together.iter(), &mut trammel_ground::stdout())?;
     }
-    let worst = [INTERRUPTED, FAILED, LACKS]
+    let worst = [INTERRUPTED, FAILED, UNSUPPORTED]
         .into_iter()
         .find(|code| codes.contains(code));
     Ok(ExitCode::from(worst.unwrap_or(DONE)))
@@ -196,7 +196,7 @@ fn one(job: &PaperJob, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, 
     } else if count.changed > 0 || !reproduced.failures.is_empty() {
         FAILED
     } else if reproduced.lacks {
-        LACKS
+        UNSUPPORTED
     } else {
         DONE
     };
@@ -326,7 +326,7 @@ fn fidelity(job: &PaperJob, paper: &Paper, out: Option<&Out>) -> anyhow::Result<
     let outcome = match made {
         Err(error) if error.is::<Unsupported>() => {
             writeln!(err, "{}: left out: {error}", paper.key)?;
-            return Ok(LACKS);
+            return Ok(UNSUPPORTED);
         }
         made => made?,
     };

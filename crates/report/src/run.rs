@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, machine, say};
+use trammel_ground::{DONE, FAILED, INTERRUPTED, UNSUPPORTED, machine, say};
 use trammel_stats::table::{Table, write_json};
 
 /// Notes, and failures, that are said on the terminal at most.
@@ -128,7 +128,7 @@ impl Status {
         match self {
             _ if self.is_interrupted => INTERRUPTED,
             _ if self.has_failed || !self.failures.is_empty() => FAILED,
-            _ if self.has_noted_lack || !self.lacks.is_empty() => LACKS,
+            _ if self.has_noted_lack || !self.lacks.is_empty() => UNSUPPORTED,
             _ => DONE,
         }
     }

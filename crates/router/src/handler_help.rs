@@ -129,7 +129,10 @@ impl Entry {
 fn help(entry: &'static Entry, handler: &Handler) -> Option<String> {
     let name = handler.name.as_ref();
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    let own = elements::doc(entry).section("Handlers").unwrap_or("");
+    let own = elements::FAMILY
+        .doc(entry)
+        .section("Handlers")
+        .unwrap_or("");
     // A line that begins with spaces goes on with the one before.
     let own = own.replace("\n  ", " ");
     let own = own.lines().find_map(|line| {
@@ -243,7 +246,7 @@ mod tests {
         let mut wrong = Vec::new();
         for entry in elements::all() {
             let name = entry.about.name;
-            let Some(example) = elements::doc(entry).example("click") else {
+            let Some(example) = elements::FAMILY.doc(entry).example("click") else {
                 wrong.push(format!("{name}: none"));
                 continue;
             };
@@ -266,7 +269,8 @@ mod tests {
     #[test]
     fn the_grammar_of_filters_is_as_it_is_told() {
         let filter = elements::find("IPFilter").expect("it exists");
-        let grammar = elements::doc(filter)
+        let grammar = elements::FAMILY
+            .doc(filter)
             .section("Grammar")
             .expect("it is told");
         let rows = grammar.lines().filter(|line| line.starts_with("| `"));

@@ -34,7 +34,7 @@ use trammel_core::entry::Params;
 use trammel_core::time::Span;
 use trammel_ground::machine as this_machine;
 use trammel_ground::whole_file;
-use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, USAGE, progress, say};
+use trammel_ground::{DONE, FAILED, INTERRUPTED, UNSUPPORTED, USAGE, progress, say};
 use trammel_report::run_folder::{Out, RunFolder, RunFolderError, RunInfo};
 use trammel_stats::table::{Table, write_json};
 use watched::Watched;
@@ -122,7 +122,7 @@ impl BenchOutcome {
     fn code(&self) -> u8 {
         match self {
             _ if self.is_interrupted => INTERRUPTED,
-            _ if !self.failures.is_empty() || !self.has_results() => LACKS,
+            _ if !self.failures.is_empty() || !self.has_results() => UNSUPPORTED,
             _ if self.is_missed => FAILED,
             _ => DONE,
         }

@@ -57,7 +57,7 @@ pub enum Protocol {
     Unknown,
 }
 
-/// What a flow is.
+/// What a log says of a flow besides its records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedFlow {
     /// Its number, by which records name it.

@@ -300,7 +300,7 @@ fn frames_past_the_stack_are_received_as_if_a_socket_had_sent_them() {
                 let stream = stream(Protocol::Udp, meter);
                 let came = sent_by(&wire, &stream, Mechanism::Frames(options), is_ipv6);
                 let came = match came {
-                    Err(way::Error::Lacks(lack @ Error::Unsupported { .. })) => {
+                    Err(way::Error::Unsupported(lack @ Error::Unsupported { .. })) => {
                         println!("skipped: {lack}");
                         continue;
                     }

@@ -34,7 +34,7 @@ fn fault(family: Family, name: &str, aliases: &[&str]) -> Option<String> {
     if output.status.code() != Some(0) {
         return Some(String::from_utf8_lossy(&output.stderr).into_owned());
     }
-    // The table of what was sent: a scenario in which nothing moves shows nothing.
+    // A table with a row says that flows, streams or workloads were simulated.
     let table = ["flows.csv", "streams.csv", "workloads.csv"].iter();
     let table = table.map(|name| folder.path().join("out").join(name));
     let rows = table.filter_map(|path| std::fs::read_to_string(path).ok());

@@ -262,7 +262,7 @@ pub fn built(wish: &Wish) -> anyhow::Result<Built> {
 /// What a machine lacks ends a command with its own exit code.
 pub fn lacks(error: build::Error) -> anyhow::Error {
     match error {
-        build::Error::Lacks { what, mend } => Unsupported::error(&what, &mend),
+        build::Error::Unsupported { what, mend } => Unsupported::error(&what, &mend),
         other => other.into(),
     }
 }

@@ -22,7 +22,7 @@ pub trait Watch {
 pub enum Error {
     /// The machine lacks something.
     #[error("{what}; {mend}")]
-    Lacks {
+    Unsupported {
         /// What.
         what: String,
         /// What to do.

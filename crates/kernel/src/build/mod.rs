@@ -190,7 +190,7 @@ fn enough_room(work: &Path) -> Result<(), Error> {
         return Ok(());
     }
     match machine::free_bytes(work) {
-        Ok(free) if free < NEEDED_BYTES => Err(Error::Lacks {
+        Ok(free) if free < NEEDED_BYTES => Err(Error::Unsupported {
             what: format!(
                 "the disk of `{}` has {} MB left, and a kernel takes {}",
                 work.display(),

@@ -51,7 +51,7 @@ pub fn module(
     let work = wish.work();
     let tree = work.join("tree");
     if !tree.join("linux").exists() {
-        return Err(Error::Lacks {
+        return Err(Error::Unsupported {
             what: "the source that the kernel was built from is no longer in the cache".to_owned(),
             mend: "remove the folder of the kernel and run `trammel kernel build` again".to_owned(),
         });

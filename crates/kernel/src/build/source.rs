@@ -72,7 +72,7 @@ impl Source {
         if archive.exists() {
             return Ok(Source::Package(archive));
         }
-        Err(Error::Lacks {
+        Err(Error::Unsupported {
             what: format!(
                 "the kernel's source is not installed: there is no `{}`",
                 archive.display()

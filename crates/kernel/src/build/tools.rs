@@ -23,7 +23,7 @@ const HEADER: (&str, &str) = ("/usr/include/stdio.h", "libc6-dev");
 /// Names all that is missing at once.
 pub(super) fn missing() -> Result<(), Error> {
     if !cfg!(target_arch = "x86_64") {
-        return Err(Error::Lacks {
+        return Err(Error::Unsupported {
             what: format!(
                 "guests of the kernel run on x86-64 only, and this is {}",
                 std::env::consts::ARCH
@@ -55,7 +55,7 @@ fn told(missing: &[(&str, &str)]) -> Result<(), Error> {
         return Ok(());
     }
     let names = |of: fn(&(&str, &str)) -> String| missing.iter().map(of).collect::<Vec<_>>();
-    Err(Error::Lacks {
+    Err(Error::Unsupported {
         what: format!(
             "a kernel cannot be built here without {}",
             names(|(program, _)| format!("`{program}`")).join(", ")

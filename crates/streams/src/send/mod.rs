@@ -370,7 +370,7 @@ fn open(
 /// Why there is no way to the receiver, and what would mend it.
 fn no_way(why: &way::Error) -> anyhow::Error {
     match why {
-        way::Error::Lacks(lack) => lacking(lack),
+        way::Error::Unsupported(lack) => lacking(lack),
         other => anyhow!("{other}"),
     }
 }

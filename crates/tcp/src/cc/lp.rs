@@ -14,16 +14,15 @@
 //!
 //! # Example
 //! ```toml
-//! duration = "20 s"
+//! duration = "60 s"
 //! [path]
 //! rate = "20 Mbit/s"
 //! rtt = "40 ms"
-//! queue = { limit = "1 bdp" }
-//! [[flow]]
-//! variant = "lp"
+//! queue = { limit = "2 bdp" }
 //! [[flow]]
 //! variant = "cubic"
-//! start = "5 s"
+//! [[flow]]
+//! variant = "lp"
 //! ```
 //!
 //! # References

@@ -14,7 +14,7 @@
 //! subject = "traffic"
 //! duration = "20 s"
 //! [path]
-//! rate = "10 Mbit/s"
+//! rate = "100 Mbit/s"
 //! delay = "10 ms"
 //! [[stream]]
 //! app = "video"

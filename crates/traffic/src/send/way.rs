@@ -34,7 +34,7 @@ pub enum Error {
     Socket(io::Error),
     /// The machine lacks what it takes.
     #[error(transparent)]
-    Lacks(#[from] trammel_io::error::Error),
+    Unsupported(#[from] trammel_io::error::Error),
     /// Nothing carries it.
     #[error("{0:?} is not supported yet; send by UDP, TCP or ICMP")]
     Protocol(Protocol),

@@ -15,7 +15,7 @@ use trammel_core::time::Span;
 use trammel_core::units::{Dimension, Quantity};
 use trammel_cost::capacity_profile::CapacityProfile;
 use trammel_ground::whole_file;
-use trammel_ground::{INTERRUPTED, LACKS, USAGE, progress, say};
+use trammel_ground::{INTERRUPTED, UNSUPPORTED, USAGE, progress, say};
 use trammel_ground::{Unsupported, machine as this_machine};
 use trammel_io::clock::real_time;
 use trammel_io::error::Error;
@@ -309,7 +309,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(_) if interrupted.load(Ordering::SeqCst) => return Ok(ExitCode::from(INTERRUPTED)),
         Err(Lacking::Machine(why)) => {
             say(&why);
-            return Ok(ExitCode::from(LACKS));
+            return Ok(ExitCode::from(UNSUPPORTED));
         }
         Err(Lacking::Usage(why)) => return Err(anyhow!(why)),
     };

@@ -114,8 +114,8 @@ fn as_json(kind: Listed, name: &str) -> anyhow::Result<ExitCode> {
         json!({ "name": param.name, "default": param.default, "unit": param.unit,
                 "kind": param.kind.describe(), "help": param.help })
     });
-    let doc = family.catalogue().doc(about.name).sections().into_iter();
-    let sections = doc.filter(|(heading, _)| !["", "References"].contains(heading));
+    let doc = family.catalogue().doc(about.name);
+    let sections = doc.other_sections(&["References"]);
     let sections = sections.map(|(heading, text)| (heading.to_owned(), json!(text)));
     let row = json!({
         "name": about.name, "aliases": about.aliases, "summary": about.summary,
@@ -224,7 +224,7 @@ fn paper(key: &str) -> anyhow::Result<String> {
 }
 
 /// Sections of a plug-in's file that its page has in places of their own.
-const SHOWN: &[&str] = &["", "What it does", "Parameters", "References"];
+const SHOWN: &[&str] = &["What it does", "Parameters", "References"];
 
 fn page(family: Family, about: &About) -> String {
     let mut page = format!(
@@ -287,8 +287,7 @@ fn page(family: Family, about: &About) -> String {
         }
         page += ": no RFC knows these, and the report says so.\n";
     }
-    let more = doc.sections().into_iter();
-    for (heading, text) in more.filter(|(heading, _)| !SHOWN.contains(heading)) {
+    for (heading, text) in doc.other_sections(SHOWN) {
         write!(page, "\n## {heading}\n\n{text}\n").expect("a string takes any text");
     }
     if !about.references.is_empty() {

@@ -13,7 +13,6 @@ use trammel_router::{Entry, Handler};
 /// Sections of a class's file that the page has in places of their own; the rest follow the
 /// example.
 const SHOWN: &[&str] = &[
-    "",
     "What it does",
     "Example",
     "Handlers",
@@ -71,11 +70,9 @@ pub(super) fn show(name: &str, is_json: bool) -> anyhow::Result<ExitCode> {
     let handlers = handlers(entry).into_iter();
     let handlers = handlers
         .map(|h| json!({ "name": h.name, "flags": h.letters(), "help": entry.handler_help(&h) }));
-    let doc = elements::doc(entry);
+    let doc = elements::FAMILY.doc(entry);
     let sections: serde_json::Map<_, _> = doc
-        .sections()
-        .into_iter()
-        .filter(|(heading, _)| !heading.is_empty() && !LEFT_OUT.contains(heading))
+        .other_sections(LEFT_OUT)
         .map(|(heading, text)| (heading.to_owned(), json!(text)))
         .collect();
     let row = json!({
@@ -111,15 +108,14 @@ fn kind(param: &Param) -> String {
 pub(super) fn page(entry: &'static Entry) -> String {
     let about = &entry.about;
     let mut page = format!("# {}\n\nelement class: {}\n", about.name, about.summary);
-    let doc = elements::doc(entry);
+    let doc = elements::FAMILY.doc(entry);
     if let Some(text) = doc.section("What it does") {
         page += &format!("\n{text}\n");
     }
     if let Some(example) = doc.example("click") {
         page += &format!("\n## Example\n\n```click\n{example}\n```\n");
     }
-    let more = doc.sections().into_iter();
-    for (heading, text) in more.filter(|(heading, _)| !SHOWN.contains(heading)) {
+    for (heading, text) in doc.other_sections(SHOWN) {
         page += &format!("\n## {heading}\n\n{text}\n");
     }
     if !about.aliases.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use trammel_ground::{DONE, LACKS, USAGE, Unsupported, say, stdout, tell};
+use trammel_ground::{DONE, UNSUPPORTED, USAGE, Unsupported, say, stdout, tell};
 use trammel_scenario::ReadError;
 
 /// Shows `error` and returns its exit code.
@@ -25,7 +25,7 @@ pub(super) fn explain(error: &anyhow::Error) -> ExitCode {
             tell(&problems.render(is_coloured()));
             return ExitCode::from(USAGE);
         }
-        None if error.downcast_ref::<Unsupported>().is_some() => LACKS,
+        None if error.downcast_ref::<Unsupported>().is_some() => UNSUPPORTED,
         _ => USAGE,
     };
     say(&format!("error: {error:#}"));

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
-use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, say};
+use trammel_ground::{DONE, FAILED, INTERRUPTED, UNSUPPORTED, say};
 use trammel_ground::{Unsupported, machine};
 use trammel_report::provenance::provenance;
 use trammel_report::run_folder::{RunFolder, RunInfo};
@@ -147,7 +147,7 @@ fn code(made: &Made) -> u8 {
     } else if !made.outcome.failures.is_empty() || !is_met {
         FAILED
     } else if made.outcome.lacks.is_some() {
-        LACKS
+        UNSUPPORTED
     } else {
         DONE
     }

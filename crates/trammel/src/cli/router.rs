@@ -3,7 +3,7 @@
 use clap::Args as ClapArgs;
 use std::process::ExitCode;
 use trammel_driver::command::{Ended, Options};
-use trammel_ground::{DONE, FAILED, INTERRUPTED, LACKS, USAGE};
+use trammel_ground::{DONE, FAILED, INTERRUPTED, UNSUPPORTED, USAGE};
 use trammel_router::diagnostic;
 
 /// Run a router configuration in Click's language on this machine.
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Ended::Well(code) => code,
         Ended::HandlerFailed => FAILED,
         Ended::Refused => USAGE,
-        Ended::Lacks => LACKS,
+        Ended::Unsupported => UNSUPPORTED,
         Ended::Interrupted => INTERRUPTED,
     }))
 }

@@ -47,7 +47,7 @@ pub(crate) fn main() -> ExitCode {
     match ended {
         Ok(Ended::Well(code)) => ExitCode::from(code),
         Ok(Ended::Interrupted) => ExitCode::SUCCESS,
-        Ok(Ended::HandlerFailed | Ended::Refused | Ended::Lacks) => ExitCode::FAILURE,
+        Ok(Ended::HandlerFailed | Ended::Refused | Ended::Unsupported) => ExitCode::FAILURE,
         Err(why) => {
             trammel_ground::say(&why);
             ExitCode::FAILURE

@@ -175,7 +175,7 @@ impl From<estimate::Error> for Error {
     fn from(error: estimate::Error) -> Error {
         match error {
             estimate::Error::Refused(refused) => wrong(refused),
-            estimate::Error::Other(text) => Error::Lacks(text),
+            estimate::Error::Other(text) => Error::Unsupported(text),
         }
     }
 }

@@ -70,7 +70,7 @@ pub enum Error {
     Interrupted,
     /// The machine does not tell or have what is needed.
     #[error("{0}")]
-    Lacks(String),
+    Unsupported(String),
 }
 
 /// A machine as it was measured, to which the router's own constants can be added.
@@ -166,7 +166,7 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
     let start = Instant::now();
     let caches = system::caches();
     let Some(last) = caches.last() else {
-        return Err(Error::Lacks(
+        return Err(Error::Unsupported(
             "the kernel does not tell this machine's caches in /sys/devices/system/cpu/cpu0/cache"
                 .to_owned(),
         ));
@@ -176,7 +176,7 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
     // Whole pages of any size.
     let bytes = (bytes.min(available / 2) >> 21) << 21;
     if bytes < last.bytes * 2 {
-        return Err(Error::Lacks(format!(
+        return Err(Error::Unsupported(format!(
             "memory is measured in a buffer of {} MiB, twice the last cache, and {} MiB are free",
             (last.bytes * 2) >> 20,
             available >> 20
@@ -203,7 +203,7 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
         }
         let of = |pass: &Pass| derive::derive(&pass.times_ns(&all), &caches, page_bytes);
         let both = of(&passes[0]).and_then(|first| Ok((first, of(&passes[1])?)));
-        let (first, second) = both.map_err(Error::Lacks)?;
+        let (first, second) = both.map_err(Error::Unsupported)?;
         let functions = judge::functions(&described(&first), &described(&second));
         let is_steady = functions
             .iter()
@@ -221,7 +221,7 @@ pub fn measure(options: &Options<'_>) -> Result<Calibration, Error> {
     };
     let together = passes[0].with(&passes[1]);
     let whole = derive::derive(&together.times_ns(&all), &caches, page_bytes);
-    let whole = whole.map_err(Error::Lacks)?;
+    let whole = whole.map_err(Error::Unsupported)?;
     let load = system::load();
     let stolen = stolen_before.zip(system::stolen());
     let stolen = stolen.filter(|(before, after)| after.1 > before.1);

@@ -67,7 +67,8 @@ fn of_packets(
     plan: &Plan,
 ) -> Result<(), Error> {
     let timed: Option<Vec<Timed>> = plan.graphs.iter().map(|at| reference.timed(*at)).collect();
-    let timed = timed.ok_or_else(|| Error::Lacks("there was no time for any graph".to_owned()))?;
+    let timed =
+        timed.ok_or_else(|| Error::Unsupported("there was no time for any graph".to_owned()))?;
     // The first of them is the reference itself, which was run most often.
     let cost = |at: usize| {
         if at == 0 {
@@ -147,7 +148,7 @@ fn pace(calibration: &mut Calibration, reference: &Reference) -> Result<(), Erro
         // Twice what it does without: more than it can do with.
         let pps = 2.0 * cycles_a_second / reference.cycles(&through, &traffic)?;
         let load = Load::new(pps, Span::from_secs_f64(PACE_FRAMES / pps));
-        let load = load.ok_or_else(|| Error::Lacks("a graph takes no time".to_owned()))?;
+        let load = load.ok_or_else(|| Error::Unsupported("a graph takes no time".to_owned()))?;
         // In turn, so that what slows the one slows the other.
         let (mut plain, mut all) = (f64::INFINITY, Vec::new());
         for _ in 0..IDLE_WINDOWS {
@@ -170,5 +171,5 @@ fn pace(calibration: &mut Calibration, reference: &Reference) -> Result<(), Erro
 }
 
 fn lacks(failure: &Failure) -> Error {
-    Error::Lacks(failure.to_string())
+    Error::Unsupported(failure.to_string())
 }

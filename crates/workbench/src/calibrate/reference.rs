@@ -230,7 +230,7 @@ pub(super) fn bench(text: &str) -> Result<Bench, Error> {
 
 /// What is wrong with a graph of ours.
 pub(super) fn wrong(refused: Refused) -> Error {
-    Error::Lacks(match refused {
+    Error::Unsupported(match refused {
         Refused::Configuration(said) => said.click(),
         Refused::Other(text) => text,
     })

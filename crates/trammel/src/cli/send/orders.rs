@@ -13,7 +13,7 @@ use std::time::Duration;
 use trammel_core::time::Span;
 use trammel_driver::guard::{Proof, is_guarded, key};
 use trammel_ground::Unsupported;
-use trammel_ground::{DONE, INTERRUPTED, LACKS, USAGE, print, say};
+use trammel_ground::{DONE, INTERRUPTED, UNSUPPORTED, USAGE, print, say};
 use trammel_io::reach;
 use trammel_streams::script;
 use trammel_streams::send;
@@ -181,7 +181,7 @@ impl Worker for Works {
             Err(error) => Came {
                 text: String::new(),
                 code: if error.downcast_ref::<Unsupported>().is_some() {
-                    LACKS
+                    UNSUPPORTED
                 } else {
                     USAGE
                 },
