@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLE = ROOT / "target" / "release" / "examples" / "dumbbell"
+EXAMPLES = ROOT / "target" / "release" / "examples"
 
 
 class Failure(Exception):
@@ -86,21 +86,13 @@ def run(command: Sequence[str | Path]) -> Run:
     )
 
 
-def build_example() -> Path:
-    """Builds the example program `dumbbell` in release and returns its path."""
-    command = [
-        "cargo",
-        "build",
-        "--release",
-        "--quiet",
-        "-p",
-        "trammel-netsim",
-        "--example",
-        "dumbbell",
-    ]
-    if subprocess.run(command, cwd=ROOT, check=False).returncode != 0 or not EXAMPLE.exists():
+def build_example(package: str = "trammel-netsim", name: str = "dumbbell") -> Path:
+    """Builds an example program of a package in release and returns its path."""
+    command = ["cargo", "build", "--release", "--quiet", "-p", package, "--example", name]
+    program = EXAMPLES / name
+    if subprocess.run(command, cwd=ROOT, check=False).returncode != 0 or not program.exists():
         raise Failure(f"`{' '.join(command)}` failed")
-    return EXAMPLE
+    return program
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,14 @@
 benches.instructions`.
 
 Time on a shared machine is noise; instructions are not. Valgrind counts those of a short run of the
-example `dumbbell`, less those of an empty run of the same network, over the data packets sent. The
-result differs between compilers but hardly between machines, so a loss of speed shows in CI. It
-exits with 1 where a scenario is beyond ±5 % of `baseline.csv`, in either direction: an unnoticed
-gain today hides a loss tomorrow. What instructions do not show is waiting for memory;
-`benches.peers` and `benches.growth` measure that.
+example `dumbbell`, less those of an empty run of the same network, over the data packets sent. Of
+netfpga's example `contents` it counts those of a frame of 64 bytes in the same way: `card` is the
+reference router in virtual time, `device` receives and transmits, `pass` is what a live card does
+with a frame, and `streams` is the timing engine without contents. The result differs between
+compilers but hardly between machines, so a loss of speed shows in CI. It exits with 1 where a
+scenario is beyond ±5 % of `baseline.csv`, in either direction: an unnoticed gain today hides a loss
+tomorrow. What instructions do not show is waiting for memory; `benches.peers` and `benches.growth`
+measure that.
 
 After a change that is meant to cost or to save, `python3 -m benches.instructions --update` rewrites
 the baseline; commit it with the change, whose message says why. The same goes for a new compiler.
@@ -40,6 +43,8 @@ SCENARIOS = {
     "rfc": [*DUMBBELL, "flows=reno,reno", "stack=rfc"],
     "hundred-flows": ["rate=1Gbit/s", "rtt=10ms..100ms", "flows=100*reno"],
 }
+# Cases of netfpga's example.
+FRAMES = ["card", "device", "pass", "streams"]
 
 
 def count(program: Path, options: list[str]) -> tuple[int, int]:
@@ -69,6 +74,12 @@ def instructions_per_packet(program: Path, options: list[str], duration_s: float
     # Long enough to build the network, too short for its first packet.
     empty, _ = count(program, [*options, "duration=0s"])
     return (full - empty) / max(packets, 1)
+
+
+def instructions_per_frame(program: Path, case: str) -> float:
+    """Of netfpga's example: a long run less a short one, since each begins with empty buffers."""
+    long, short = (count(program, [case, str(frames)]) for frames in (80_000, 40_000))
+    return (long[0] - short[0]) / max(long[1] - short[1], 1)
 
 
 def compiler() -> str:
@@ -114,6 +125,11 @@ def main() -> int:
         for name, options in SCENARIOS.items():
             counted[name] = instructions_per_packet(program, options, args.duration)
             say(f"{name}: {counted[name]:.1f} instructions/packet")
+        program = build_example("trammel-netfpga", "contents")
+        for case in FRAMES:
+            name = f"netfpga-{case}"
+            counted[name] = instructions_per_frame(program, case)
+            say(f"{name}: {counted[name]:.1f} instructions/frame")
     except Failure as failure:
         say(f"error: {failure}")
         return 3

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod doc;
+pub mod ecn;
 pub mod entry;
 pub mod events;
 pub mod family;
@@ -13,6 +14,7 @@ pub mod time;
 pub mod token_bucket;
 pub mod units;
 
+pub use ecn::Ecn;
 pub use entry::{About, Kind, Param, Params, Value};
 pub use events::EventQueue;
 pub use label::Label;

@@ -1,6 +1,7 @@
-//! Rates that change with time: steps that may repeat, and delivery traces in Mahimahi's format.
+//! What changes with time: steps that may repeat, and delivery traces in Mahimahi's format.
 //!
-//! A [`RateSchedule`] says which rate holds when. A [`DeliverySchedule`] says when a packet may
+//! [`Steps`] say which value holds when: a rate ([`RateSchedule`]), or the delay and the losses of
+//! a path. A [`DeliverySchedule`] says when a packet may
 //! leave: its text has a line for each opportunity to deliver 1500 bytes, the milliseconds since
 //! the start as a whole number, and begins again where it ends.
 //!
@@ -57,20 +58,20 @@ pub enum ScheduleError {
     NoDuration,
 }
 
-/// A rate for every instant: steps, repeated with a period where there is one.
+/// A value for every instant: steps, repeated with a period where there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RateSchedule {
-    steps: Vec<(Time, Rate)>,
+pub struct Steps<T> {
+    steps: Vec<(Time, T)>,
     period: Option<Span>,
 }
 
-impl RateSchedule {
-    /// The rates of `steps`, each from its time on. The first is at time zero, times ascend, and
+/// A rate for every instant.
+pub type RateSchedule = Steps<Rate>;
+
+impl<T: Copy> Steps<T> {
+    /// The values of `steps`, each from its time on. The first is at time zero, times ascend, and
     /// all lie before the end of `period`.
-    pub fn new(
-        steps: Vec<(Time, Rate)>,
-        period: Option<Span>,
-    ) -> Result<RateSchedule, ScheduleError> {
+    pub fn new(steps: Vec<(Time, T)>, period: Option<Span>) -> Result<Steps<T>, ScheduleError> {
         let (first, last) = match (steps.first(), steps.last()) {
             (Some((first, _)), Some((last, _))) => (*first, *last),
             _ => return Err(ScheduleError::Empty),
@@ -88,12 +89,12 @@ impl RateSchedule {
             Some(period) if last.since_start() >= period => {
                 Err(ScheduleError::Period { last, period })
             }
-            _ => Ok(RateSchedule { steps, period }),
+            _ => Ok(Steps { steps, period }),
         }
     }
 
     /// The steps of one period.
-    pub fn steps(&self) -> &[(Time, Rate)] {
+    pub fn steps(&self) -> &[(Time, T)] {
         &self.steps
     }
 
@@ -102,22 +103,44 @@ impl RateSchedule {
         self.period
     }
 
-    /// The rate that holds at `now`.
-    pub fn at(&self, now: Time) -> Rate {
+    /// The value that holds at `now`.
+    pub fn at(&self, now: Time) -> T {
         let (_, step) = self.find(now);
         self.steps[step].1
     }
 
-    /// The first step after `now` and its rate; nothing where no step follows.
-    pub fn next_change(&self, now: Time) -> Option<(Time, Rate)> {
+    /// The first step after `now` and its value; nothing where no step follows.
+    pub fn next_change(&self, now: Time) -> Option<(Time, T)> {
         let (start, step) = self.find(now);
-        if let Some((time, rate)) = self.steps.get(step + 1) {
-            return Some((start + time.since_start(), *rate));
+        if let Some((time, value)) = self.steps.get(step + 1) {
+            return Some((start + time.since_start(), *value));
         }
         let next = start + self.period?;
         Some((next, self.steps[0].1))
     }
 
+    /// The steps after the start and before `end`, each with its number from 1.
+    pub fn changes(&self, end: Time) -> impl Iterator<Item = (u64, Time, T)> + '_ {
+        let mut at = Time::ZERO;
+        (1..).map_while(move |number| {
+            let (next, value) = self.next_change(at).filter(|(next, _)| *next < end)?;
+            at = next;
+            Some((number, next, value))
+        })
+    }
+
+    /// The start of the period in which `now` lies, and the step that holds.
+    fn find(&self, now: Time) -> (Time, usize) {
+        let within = match self.period {
+            Some(period) => Time::from_ps(now.as_ps() % period.as_ps()),
+            None => now,
+        };
+        let after = self.steps.partition_point(|(time, _)| *time <= within);
+        (now - within.since_start(), after - 1)
+    }
+}
+
+impl Steps<Rate> {
     /// When `bytes` bytes that begin to leave at `start` have left, to the picosecond rounded up;
     /// [`Time::MAX`] where the rate stays zero.
     pub fn finish(&self, start: Time, bytes: u64) -> Time {
@@ -140,16 +163,6 @@ impl RateSchedule {
             left -= passes;
             at = end;
         }
-    }
-
-    /// The start of the period in which `now` lies, and the step that holds.
-    fn find(&self, now: Time) -> (Time, usize) {
-        let within = match self.period {
-            Some(period) => Time::from_ps(now.as_ps() % period.as_ps()),
-            None => now,
-        };
-        let after = self.steps.partition_point(|(time, _)| *time <= within);
-        (now - within.since_start(), after - 1)
     }
 }
 
@@ -291,6 +304,22 @@ mod tests {
         assert_eq!(again.at(ms(400)), mbps(1));
         assert_eq!(again.next_change(ms(395)), Some((ms(400), mbps(1))));
         assert_eq!(again.next_change(ms(400)), Some((ms(410), mbps(2))));
+    }
+
+    #[test]
+    fn changes_before_an_end_are_counted_over_periods() {
+        let again = Steps::new(vec![(ms(0), 1), (ms(10), 2)], Some(span(40))).unwrap();
+        let all: Vec<_> = again.changes(ms(90)).collect();
+        assert_eq!(
+            all,
+            [
+                (1, ms(10), 2),
+                (2, ms(40), 1),
+                (3, ms(50), 2),
+                (4, ms(80), 1)
+            ]
+        );
+        assert_eq!(again.changes(ms(10)).count(), 0);
     }
 
     #[test]

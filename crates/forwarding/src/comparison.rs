@@ -24,6 +24,8 @@ pub(super) struct Compared {
     pub(super) interval: Option<(f64, f64)>,
     pub(super) simulated: Option<f64>,
     pub(super) measured: Option<f64>,
+    /// What was measured is this machine, and the others are not.
+    pub(super) is_elsewhere: bool,
     pub(super) published: Option<f64>,
 }
 
@@ -31,12 +33,17 @@ impl Compared {
     /// What errors are relative to: its name and its value.
     pub(super) fn reference(&self) -> Option<(&'static str, f64)> {
         let of = |name, value: Option<f64>| Some((name, value?));
-        of("measured", self.measured)
+        of("measured", self.measured.filter(|_| !self.is_elsewhere))
             .or(of("published", self.published))
             .or(of(
                 "simulated",
                 self.simulated.filter(|_| self.predicted.is_some()),
             ))
+    }
+
+    /// Whether any engine says something.
+    fn is_known(&self) -> bool {
+        self.predicted.is_some() || self.simulated.is_some() || self.measured.is_some()
     }
 
     /// The relative error of the prediction and of the simulation.
@@ -86,6 +93,12 @@ fn of(outcome: &ForwardingOutcome<'_>, n: usize, cell: &Found) -> Vec<Compared> 
         };
         all.find(is_it).map(|one| one.value)
     };
+    if tested.card().is_some() {
+        let mut rows = vec![of_card(n, cell, printed(Metric::Throughput))];
+        rows.extend(at_loads(n, cell, false));
+        rows.retain(Compared::is_known);
+        return rows;
+    }
     let (predicted, simulated, measured) = (&cell.predicted, &cell.simulated, &cell.measured);
     let mut rows = vec![
         Compared {
@@ -103,6 +116,7 @@ fn of(outcome: &ForwardingOutcome<'_>, n: usize, cell: &Found) -> Vec<Compared> 
                 .map(|found| found.pps)
                 .filter(|pps| *pps <= cell.line)
                 .map(|pps| pps / 1e6),
+            is_elsewhere: false,
             published: printed(Metric::Throughput),
         },
         Compared {
@@ -117,15 +131,29 @@ fn of(outcome: &ForwardingOutcome<'_>, n: usize, cell: &Found) -> Vec<Compared> 
                 .filter(|sought| sought.bound_by == "cpu")
                 .map(|sought| sought.cycles),
             measured: measured.as_ref().map(|found| found.cycles),
+            is_elsewhere: false,
             published: printed(Metric::Cycles),
         },
     ];
     rows.extend(at_loads(n, cell, point.scenario.rate.is_finite()));
-    let is_known = |row: &Compared| {
-        row.predicted.is_some() || row.simulated.is_some() || row.measured.is_some()
-    };
-    rows.retain(is_known);
+    rows.retain(Compared::is_known);
     rows
+}
+
+/// What engines say of a card's throughput.
+fn of_card(n: usize, cell: &Found, published: Option<f64>) -> Compared {
+    let card = &cell.card;
+    Compared {
+        cell: n,
+        metric: "throughput".to_owned(),
+        unit: "Mpps",
+        predicted: card.predicted.map(|one| one.pps / 1e6),
+        interval: None,
+        simulated: card.simulated.as_ref().map(|found| found.pps / 1e6),
+        measured: card.measured.as_ref().map(|found| found.pps / 1e6),
+        is_elsewhere: true,
+        published,
+    }
 }
 
 /// What is compared of a trial: its name, its unit, and where it stands in a row.
@@ -171,15 +199,24 @@ fn at_loads(n: usize, cell: &Found, has_link: bool) -> Vec<Compared> {
             // What is beyond the rate is lost, in the long run; each engine is at shares of its own
             // rate.
             let rate = cell.predicted.as_ref().map(|at| at.estimate.rate().pps);
+            let rate = rate.or(cell.card.predicted.map(|one| one.pps));
             let lost = rate.map(|pps| (1.0 - pps / (share * pps).min(cell.line)).max(0.0));
             rows.push(Compared {
                 cell: n,
                 metric: format!("{name}_{}", percent(share)),
                 unit,
-                predicted: lost.filter(|_| row.test == Test::FrameLoss && simulated.is_some()),
+                predicted: match row.test {
+                    Test::FrameLoss => lost.filter(|_| simulated.is_some()),
+                    // Frames that do not meet each other.
+                    Test::Latency if share <= 1.0 => {
+                        cell.card.predicted.and_then(|one| one.latency).map(us)
+                    }
+                    _ => None,
+                },
                 interval: None,
                 simulated,
                 measured: of(measured, *value).filter(|_| !has_link || simulated.is_none()),
+                is_elsewhere: cell.card.measured.is_some(),
                 published: None,
             });
         }

@@ -20,6 +20,8 @@ const MOST_FIGURES: usize = 12;
 const ENGINES: [Label; 3] = [Label::Predicted, Label::Simulated, Label::Measured];
 /// How each comes to its numbers, for legends.
 const WAYS: [&str; 3] = ["operations by machine", "virtual clock", "rings in memory"];
+/// The same of a NetFPGA card.
+const WAYS_OF_CARDS: [&str; 3] = ["formula of the board", "model of the board", "live card"];
 /// The metrics that are laid side by side; those at given loads have a section of their own.
 const SIDE_BY_SIDE: [&str; 2] = ["throughput", "cost"];
 /// The colour of the links' line, after those of the engines.
@@ -168,13 +170,22 @@ fn throughput(
     } else if parts.len() > 1 {
         blocks.push(Block::Dots(dots(parts)));
     }
-    blocks.push(Block::Comparison(side_by_side(outcome, compared)));
+    let (cards, programs): (Vec<_>, Vec<_>) = compared
+        .iter()
+        .partition(|one| outcome.cells[one.cell].of(outcome.file).1.card().is_some());
+    for (is_card, rows) in [(false, programs), (true, cards.clone())] {
+        if !rows.is_empty() {
+            blocks.push(Block::Comparison(side_by_side(outcome, &rows, is_card)));
+        }
+    }
+    let of_cards = " Of a NetFPGA card, `predict` is a formula of the board, `simulate` its model \
+                    in virtual time, `measure` the live card on this machine.";
     let text = "Rates are zero-loss throughputs. `predict` is a sum over operations with its \
                 uncertainty, `simulate` the same costs on a virtual clock with rings and links, \
                 `measure` the function itself on rings in memory.";
     Section {
         heading: "Throughput".to_owned(),
-        text: text.to_owned(),
+        text: text.to_owned() + if cards.is_empty() { "" } else { of_cards },
         blocks,
     }
 }
@@ -207,7 +218,9 @@ fn figure(n: usize, part: &Part<'_>) -> Figure {
             continue;
         }
         highest = points.iter().fold(highest, |most, (_, y)| most.max(*y));
-        let mut series = Series::new(WAYS[colour], Mark::LinePoints, points)
+        let is_card = part.cells.iter().any(|cell| cell.card.predicted.is_some());
+        let ways = if is_card { WAYS_OF_CARDS } else { WAYS };
+        let mut series = Series::new(ways[colour], Mark::LinePoints, points)
             .coloured(colour)
             .labelled(label);
         let band: Vec<(f64, f64)> = rows.iter().filter_map(|(_, one)| one.interval).collect();
@@ -264,13 +277,17 @@ fn dots(parts: &[Part<'_>]) -> DotPlot {
     }
 }
 
-fn side_by_side(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Comparison {
+fn side_by_side(
+    outcome: &ForwardingOutcome<'_>,
+    compared: &[&Compared],
+    is_card: bool,
+) -> Comparison {
     let labels = ENGINES.into_iter().chain([Label::Published]);
     let labels: Vec<Label> = labels
         .filter(|label| compared.iter().any(|one| of_engine(one, *label).is_some()))
         .collect();
     let has_points = outcome.file.points.len() > 1;
-    let row = |one: &Compared| {
+    let row = |one: &&Compared| {
         let cell = &outcome.cells[one.cell];
         let (point, tested) = cell.of(outcome.file);
         let mut keys = vec![
@@ -298,7 +315,8 @@ fn side_by_side(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Compa
         keys.insert(0, "point");
     }
     let place = |label: Label| labels.iter().position(|one| *one == label);
-    let reference = place(Label::Measured).or(place(Label::Published)).or(
+    let measured = place(Label::Measured).filter(|_| !is_card);
+    let reference = measured.or(place(Label::Published)).or(
         // Alone it would be compared with itself.
         place(Label::Simulated).filter(|_| labels.len() > 1),
     );
@@ -431,11 +449,21 @@ fn answer(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Answer {
         None => String::new(),
     };
     let (of_prediction, of_simulation) = one.errors();
+    // What is measured of a card is this machine, which none of the others is.
+    let live = measured.clone().filter(|_| one.is_elsewhere);
+    let measured = measured.filter(|_| !one.is_elsewhere);
     let lead = match (&measured, &predicted, &simulated) {
         (Some(text), ..) => (text, "is measured to forward", Label::Measured),
         (None, Some(text), _) => (text, "is predicted to forward", Label::Predicted),
         (None, None, Some(text)) => (text, "forwards, as simulated,", Label::Simulated),
-        (None, None, None) => return Answer::default(),
+        (None, None, None) => match &live {
+            Some(text) => (
+                text,
+                "is measured to forward, live on this machine,",
+                Label::Measured,
+            ),
+            None => return Answer::default(),
+        },
     };
     let mut parts = Vec::new();
     if let Some(text) = predicted.as_ref().filter(|_| lead.2 != Label::Predicted) {
@@ -444,14 +472,18 @@ fn answer(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Answer {
     if let Some(text) = simulated.as_ref().filter(|_| lead.2 != Label::Simulated) {
         parts.push(format!("simulated are {text}{}", error(of_simulation)));
     }
+    if let Some(text) = live.as_ref().filter(|_| lead.2 != Label::Measured) {
+        parts.push(format!("measured live on this machine are {text}"));
+    }
     let limit = match (&cell.predicted, &cell.simulated) {
         (Some(at), _) => Some(at.estimate.rate().what),
         (None, Some(sought)) => Some(sought.bound_by),
-        (None, None) => None,
+        (None, None) => cell.card.predicted.map(|one| one.bound_by),
     };
     let limit = limit.map_or(String::new(), |what| {
         let what = match what {
             "cpu" => "the processor",
+            "mac" => "the gap of its MAC",
             other => &format!("the {other}"),
         };
         format!("; {what} limits it")
@@ -475,7 +507,7 @@ fn answer(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Answer {
 fn highlights(compared: &[Compared]) -> Vec<Highlight> {
     let rates = compared
         .iter()
-        .filter(|one| one.metric == "throughput" && one.measured.is_some());
+        .filter(|one| one.metric == "throughput" && one.measured.is_some() && !one.is_elsewhere);
     let rates: Vec<Errors> = rates.map(Compared::errors).collect();
     let of = |name: &str, label, pick: fn(&Errors) -> Option<f64>| {
         let mut sizes: Vec<f64> = rates.iter().filter_map(pick).map(f64::abs).collect();

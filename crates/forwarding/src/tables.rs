@@ -1,5 +1,6 @@
 //! The tables of a forwarding run: `functions`, `trials`, `comparison`, `summary`.
 
+use super::card::FORMULA;
 use super::comparison::{self, Compared};
 use super::outcome::{Cell as Found, ForwardingOutcome};
 use super::row::{Row, us};
@@ -114,6 +115,13 @@ fn functions(outcome: &ForwardingOutcome<'_>) -> Table {
     let mut table = lead.table("functions", true, FUNCTIONS);
     for cell in &outcome.cells {
         let frame = f64::from(cell.frame);
+        if let Some(card) = cell.of(outcome.file).1.card() {
+            for (engine, own) in of_card(&card.model, cell) {
+                let lead = lead.cells(outcome, Some(engine), cell);
+                push(&mut table, lead, FUNCTIONS, own);
+            }
+            continue;
+        }
         let machine = outcome.machines[cell.point].as_ref();
         let (name, origin) = machine.map_or((String::new(), ""), |machine| {
             (machine.full_name(), machine.origin.key())
@@ -132,6 +140,46 @@ fn functions(outcome: &ForwardingOutcome<'_>) -> Table {
         }
     }
     without_empty_columns(&table)
+}
+
+/// What engines say of a card, in the columns of programs.
+fn of_card(model: &str, cell: &Found) -> Vec<(&'static str, Vec<Cell>)> {
+    let here = trammel_workbench::calibrate::file::HOST;
+    let row = |machine: &str, origin: &str, pps: f64, bound_by: &str, formula: Cell| {
+        let mut cells = vec![Cell::Empty; FUNCTIONS.len()];
+        cells[0] = Cell::from(machine);
+        cells[1] = Cell::from(origin);
+        cells[7] = Cell::Float(pps / 1e6);
+        cells[8] = Cell::Float(line_bits(pps, f64::from(cell.frame)) / 1e9);
+        cells[9] = Cell::from(bound_by);
+        cells[16] = formula;
+        cells
+    };
+    let card = &cell.card;
+    let predicted = card.predicted.map(|one| {
+        let formula = Cell::from(FORMULA);
+        (
+            "predict",
+            row(model, "modelled", one.pps, one.bound_by, formula),
+        )
+    });
+    let simulated = card.simulated.as_ref().map(|one| {
+        (
+            "simulate",
+            row(model, "modelled", one.pps, one.bound_by, Cell::Empty),
+        )
+    });
+    let measured = card.measured.as_ref().map(|one| {
+        (
+            "measure",
+            row(here, "measured", one.pps, one.bound_by, Cell::Empty),
+        )
+    });
+    predicted
+        .into_iter()
+        .chain(simulated)
+        .chain(measured)
+        .collect()
 }
 
 fn predicted(name: &str, origin: &str, at: &At, frame: f64) -> Vec<Cell> {

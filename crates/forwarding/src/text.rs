@@ -52,6 +52,16 @@ fn heading(outcome: &ForwardingOutcome<'_>, cell: &Cell) -> String {
         1 => String::new(),
         n => format!(", {n} flows"),
     };
+    if let Some(card) = tested.card() {
+        let live = match cell.card.measured {
+            Some(_) => "; measured live on this machine",
+            None => "",
+        };
+        return format!(
+            "{}: NetFPGA {}, the board by the model {}{live}{flows}{at}\n\n",
+            tested.name, card.design, card.model
+        );
+    }
     match &outcome.machines[cell.point] {
         Some(machine) => format!(
             "{} on {} ({}){flows}{at}\n{}\n\n",
@@ -91,7 +101,11 @@ impl Shown<'_> {
             _ if self.one.metric == "cost" => "",
             (Some(at), _) => at.estimate.rate().what,
             (None, Some(sought)) => sought.bound_by,
-            (None, None) => "",
+            (None, None) => match (&self.cell.card.predicted, &self.cell.card.simulated) {
+                (Some(predicted), _) => predicted.bound_by,
+                (None, Some(found)) => found.bound_by,
+                (None, None) => "",
+            },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Changes of the kernel's links, addresses, routes and neighbours.
 
-use crate::netlink::{Message, Socket};
+use crate::netlink::{Message, Socket, number_at};
 use crate::rtnetlink::{
     Change, Hop, IFA_ADDRESS, IFA_LOCAL, IFLA_ADDRESS, IFLA_IFNAME, IFLA_MTU, Link, NDA_DST,
     NDA_LLADDR, RTA_DST, RTA_GATEWAY, RTA_OIF, link,
@@ -114,6 +114,25 @@ impl Socket {
                 .fixed(&header)
                 .text(IFLA_IFNAME, name),
         )
+    }
+
+    /// Has the kernel answer and ask by ARP on an interface, or do neither. Whether it did before.
+    pub fn set_arp(&mut self, name: &str, is_on: bool) -> io::Result<bool> {
+        let bit = libc::IFF_NOARP as u32;
+        let named = |kind, header: [u8; 16]| {
+            let message = Message::new(kind, 0).fixed(&header);
+            message.text(IFLA_IFNAME, name)
+        };
+        let mut before = None;
+        self.exchange(named(libc::RTM_GETLINK, link_header(0, 0, 0)), |message| {
+            if message.kind == libc::RTM_NEWLINK {
+                before = number_at(message.payload, 8);
+            }
+        })?;
+        let before = before.ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))?;
+        let header = link_header(0, if is_on { 0 } else { bit }, bit);
+        self.request(named(libc::RTM_NEWLINK, header))?;
+        Ok(before & bit == 0)
     }
 
     fn change(&mut self, name: &str, kind: u16, value: &[u8]) -> io::Result<()> {

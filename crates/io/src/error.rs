@@ -38,7 +38,7 @@ pub enum Error {
         /// What would mend it.
         mend: String,
     },
-    /// A limit of the process stands in the way.
+    /// A limit of the process, or the mode of a file, stands in the way.
     #[error("not allowed to {what}")]
     Limit {
         /// What was tried.

@@ -67,7 +67,7 @@ impl Message {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }
 
-    fn finish(mut self, sequence: u32) -> Vec<u8> {
+    pub(crate) fn finish(mut self, sequence: u32) -> Vec<u8> {
         let len = self.bytes.len() as u32;
         self.bytes[..4].copy_from_slice(&len.to_ne_bytes());
         self.bytes[8..12].copy_from_slice(&sequence.to_ne_bytes());

@@ -2,7 +2,8 @@
 //!
 //! Only options whose meaning is a number of the user's are here; what `tc` derives for its own
 //! convenience is not. Source: `linux/pkt_sched.h` and the manual pages `tc-tbf(8)`, `tc-netem(8)`,
-//! `tc-codel(8)`, `tc-fq_codel(8)`, `tc-pie(8)`, `tc-red(8)`.
+//! `tc-codel(8)`, `tc-fq_codel(8)`, `tc-pie(8)`, `tc-red(8)`, `tc-fq_pie(8)`, `tc-cake(8)`,
+//! `tc-dualpi2(8)`, `tc-police(8)`.
 
 use crate::error::{Error, Result};
 use crate::netlink::{Message, attributes, number_at};
@@ -16,6 +17,12 @@ const TCA_STATS2: u16 = 7;
 const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_APP: u16 = 4;
+/// Disciplines as young as `ets` want it said that there are attributes within.
+const NESTED: u16 = libc::NLA_F_NESTED as u16;
+/// `TC_H_CLSACT`, its handle, and where its filters of what leaves are.
+const CLSACT: u32 = 0xffff_fff1;
+const CLSACT_HANDLE: u32 = 0xffff_0000;
+const EGRESS: u32 = 0xffff_fff3;
 /// `TC_H_ROOT`.
 const ROOT: u32 = u32::MAX;
 /// Bytes a second at which a packet takes no time: netem sends at a rate in order, and without one
@@ -71,6 +78,31 @@ pub enum Kind {
         /// Marks ECN-capable packets.
         ecn: bool,
     },
+    /// PIE for each of many queues.
+    FqPie {
+        /// Packets of all queues.
+        limit: u32,
+        /// How many queues.
+        flows: u32,
+        /// The delay aimed at, in microseconds.
+        target_us: u32,
+        /// How often the probability is computed, in microseconds.
+        update_us: u32,
+        /// The weight of the delay's deviation.
+        alpha: u32,
+        /// The weight of its change.
+        beta: u32,
+        /// Bytes of a turn.
+        quantum: u32,
+        /// Marks ECN-capable packets up to so many parts of a hundred.
+        ecn_percent: Option<u32>,
+        /// Drops small packets less often.
+        by_bytes: bool,
+    },
+    /// CAKE.
+    Cake(Cake),
+    /// DualPI2 (RFC 9332).
+    DualPi2(DualPi2),
     /// RED with its options as the kernel has them.
     Red(Red),
     /// A queue for each flow, and pacing.
@@ -79,6 +111,10 @@ pub enum Kind {
         limit: u32,
         /// Packets of a flow.
         flow_limit: u32,
+        /// Bytes that a flow sends in its turn; 0 for two of the device's largest packets.
+        quantum: u32,
+        /// Bytes that a new flow sends at once; 0 for ten.
+        initial_quantum: u32,
     },
 }
 
@@ -96,14 +132,20 @@ pub struct Tbf {
 }
 
 /// A path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Netem {
     /// The delay, in nanoseconds.
     pub delay_ns: u64,
     /// What is added or taken off, uniformly, in nanoseconds.
     pub jitter_ns: u64,
+    /// Deviations of the delay that come as often as each other, in steps of `jitter_ns` / 8192;
+    /// none for a uniform one. The kernel takes 16384 at most.
+    pub table: Vec<i16>,
     /// Whether no packet overtakes another, whatever their delays.
     pub keeps_order: bool,
+    /// Packets leave in bursts: nanoseconds from one to the next, and packets of each at most.
+    /// Where options are changed, `None` leaves them as they are.
+    pub slot: Option<(u64, u32)>,
     /// Packets that are on their way at most.
     pub limit: u32,
     /// What is lost.
@@ -138,6 +180,71 @@ pub struct Codel {
     pub ecn: bool,
     /// Marks packets that waited longer, in microseconds.
     pub ce_threshold_us: Option<u32>,
+}
+
+/// CAKE, with its modes by their numbers in `linux/pkt_sched.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cake {
+    /// Bytes a second; 0 is unlimited.
+    pub rate: u64,
+    /// `CAKE_DIFFSERV_…`.
+    pub diffserv: u32,
+    /// `CAKE_FLOW_…`.
+    pub flow_mode: u32,
+    /// CoDel's interval, in microseconds.
+    pub rtt_us: u32,
+    /// CoDel's target, in microseconds.
+    pub target_us: u32,
+    /// Bytes beside the IP packet, least size and `CAKE_ATM_…`; nothing counts the frame as it is.
+    pub framing: Option<(i32, u32, u32)>,
+    /// `CAKE_ACK_…`.
+    pub ack_filter: u32,
+    /// Drops count as sent.
+    pub ingress: bool,
+    /// Bytes of memory; 0 is its own choice.
+    pub memory: u32,
+}
+
+/// DualPI2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DualPi2 {
+    /// Packets.
+    pub limit: u32,
+    /// The delay of the classic queue, in microseconds.
+    pub target_us: u32,
+    /// How often the probability is computed, in microseconds.
+    pub update_us: u32,
+    /// The weight of the delay's deviation, in parts of 256.
+    pub alpha: u32,
+    /// The weight of its change, in parts of 256.
+    pub beta: u32,
+    /// The threshold of the L4S queue, in microseconds.
+    pub step_us: u32,
+    /// Or in packets, where there are any.
+    pub step_packets: u32,
+    /// Packets that an arrival must find in the L4S queue for the threshold to count.
+    pub least_step: u32,
+    /// The coupling factor.
+    pub coupling: u8,
+    /// Drops at overload.
+    pub drop_overload: bool,
+    /// Drops what comes, not what leaves.
+    pub drop_early: bool,
+    /// Parts of a hundred of the classic queue.
+    pub protection: u8,
+    /// ECT(0) goes to the L4S queue too.
+    pub any_ect: bool,
+}
+
+/// A policer before a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Police {
+    /// Bytes a second.
+    pub rate: u64,
+    /// Bytes that may exceed it at once.
+    pub burst: u32,
+    /// Bytes counted beside each IP packet: 14 at least.
+    pub overhead: u32,
 }
 
 /// RED (`struct tc_red_qopt`).
@@ -179,6 +286,9 @@ pub struct Counters {
     pub waiting_bytes: u32,
     /// Packets that were marked, where the discipline tells.
     pub marks: u64,
+    /// Of DualPI2: packets that came to its L4S queue and to the classic one, and how long the
+    /// oldest of each has waited, us.
+    pub sides: Option<[(u32, u32); 2]>,
 }
 
 /// A share as the kernel has it: 2³² − 1 is always.
@@ -200,6 +310,9 @@ impl Kind {
             Kind::Codel(_) => "codel",
             Kind::FqCodel { .. } => "fq_codel",
             Kind::Pie { .. } => "pie",
+            Kind::FqPie { .. } => "fq_pie",
+            Kind::Cake(_) => "cake",
+            Kind::DualPi2(_) => "dualpi2",
             Kind::Red(_) => "red",
             Kind::Fq { .. } => "fq",
         }
@@ -258,9 +371,50 @@ impl Kind {
                     .number(5, *beta)
                     .number(6, u32::from(*ecn))
             }),
+            Kind::FqPie {
+                limit,
+                flows,
+                target_us,
+                update_us,
+                alpha,
+                beta,
+                quantum,
+                ecn_percent,
+                by_bytes,
+            } => message.nested(TCA_OPTIONS | NESTED, |inner| {
+                let inner = inner
+                    .number(1, *limit)
+                    .number(2, *flows)
+                    .number(3, *target_us)
+                    .number(4, *update_us)
+                    .number(5, *alpha)
+                    .number(6, *beta)
+                    .number(7, *quantum)
+                    .number(10, u32::from(ecn_percent.is_some()))
+                    .number(11, u32::from(*by_bytes));
+                match ecn_percent {
+                    Some(percent) => inner.number(9, *percent),
+                    None => inner,
+                }
+            }),
+            Kind::Cake(cake) => message.nested(TCA_OPTIONS | NESTED, |inner| cake.options(inner)),
+            Kind::DualPi2(dual) => {
+                message.nested(TCA_OPTIONS | NESTED, |inner| dual.options(inner))
+            }
             Kind::Red(red) => message.nested(TCA_OPTIONS, |inner| red.options(inner)),
-            Kind::Fq { limit, flow_limit } => message.nested(TCA_OPTIONS, |inner| {
-                inner.number(1, *limit).number(2, *flow_limit)
+            Kind::Fq {
+                limit,
+                flow_limit,
+                quantum,
+                initial_quantum,
+            } => message.nested(TCA_OPTIONS, |inner| {
+                let mut inner = inner.number(1, *limit).number(2, *flow_limit);
+                for (kind, bytes) in [(3, *quantum), (4, *initial_quantum)] {
+                    if bytes > 0 {
+                        inner = inner.number(kind, bytes);
+                    }
+                }
+                inner
             }),
         }
     }
@@ -285,9 +439,9 @@ impl Tbf {
 }
 
 impl Netem {
-    /// `struct tc_netem_qopt`, then `TCA_NETEM_LATENCY64`, `…_JITTER64`, `…_PRNG_SEED`, `…_RATE`
-    /// with `…_RATE64`, `…_LOSS`.
-    fn options(self, message: Message) -> Message {
+    /// `struct tc_netem_qopt`, then `TCA_NETEM_LATENCY64`, `…_JITTER64`, `…_PRNG_SEED`,
+    /// `…_DELAY_DIST`, `…_RATE` with `…_RATE64`, `…_SLOT`, `…_LOSS`.
+    fn options(&self, message: Message) -> Message {
         let loss = match self.loss {
             Loss::Independent(probability) => share(probability),
             Loss::None | Loss::GilbertElliott(_) => 0,
@@ -297,6 +451,27 @@ impl Netem {
             .attribute(10, &self.delay_ns.cast_signed().to_ne_bytes())
             .attribute(11, &self.jitter_ns.cast_signed().to_ne_bytes())
             .attribute(14, &self.seed.to_ne_bytes());
+        let message = if self.table.is_empty() {
+            message
+        } else {
+            let table: Vec<u8> = self
+                .table
+                .iter()
+                .flat_map(|one| one.to_ne_bytes())
+                .collect();
+            message.attribute(2, &table)
+        };
+        let message = match self.slot {
+            None => message,
+            Some((every_ns, packets)) => {
+                // `struct tc_netem_slot`: least and most time, packets, bytes, a distribution.
+                let every = every_ns.cast_signed().to_ne_bytes();
+                let mut slot = [every, every].concat();
+                slot.extend(words(&[packets, 0]));
+                slot.extend([0; 16]);
+                message.attribute(12, &slot)
+            }
+        };
         let message = if self.keeps_order {
             message
                 .attribute(6, &words(&[u32::MAX, 0, 0, 0]))
@@ -314,6 +489,80 @@ impl Netem {
                 })
             }
         }
+    }
+}
+
+impl Cake {
+    /// `TCA_CAKE_…`.
+    fn options(&self, message: Message) -> Message {
+        let message = message
+            .attribute(2, &self.rate.to_ne_bytes())
+            .number(3, self.diffserv)
+            .number(5, self.flow_mode)
+            .number(7, self.rtt_us)
+            .number(8, self.target_us)
+            .number(13, 0)
+            .number(15, self.ingress.into())
+            .number(16, self.ack_filter);
+        let message = match self.framing {
+            // `TCA_CAKE_RAW`: whatever it says.
+            None => message.number(12, 0),
+            Some((overhead, least, cells)) => message
+                .attribute(6, &overhead.to_ne_bytes())
+                .number(14, least)
+                .number(4, cells),
+        };
+        match self.memory {
+            0 => message,
+            bytes => message.number(10, bytes),
+        }
+    }
+}
+
+impl DualPi2 {
+    /// `TCA_DUALPI2_…`.
+    fn options(&self, message: Message) -> Message {
+        let message = message
+            .number(1, self.limit)
+            .number(3, self.target_us)
+            .number(4, self.update_us)
+            .number(5, self.alpha)
+            .number(6, self.beta)
+            .number(9, self.least_step)
+            .attribute(10, &[self.coupling])
+            .attribute(11, &[u8::from(self.drop_overload)])
+            .attribute(12, &[u8::from(self.drop_early)])
+            .attribute(13, &[self.protection])
+            .attribute(14, &[if self.any_ect { 3 } else { 1 }]);
+        match self.step_packets {
+            0 => message.number(8, self.step_us),
+            packets => message.number(7, packets),
+        }
+    }
+}
+
+impl Police {
+    /// `TCA_POLICE_TBF`, `…_RATE`, `…_RATE64` of an action that drops what exceeds.
+    fn options(self, message: Message) -> Message {
+        /// `TC_ACT_SHOT`.
+        const SHOT: u32 = 2;
+        /// Nanoseconds of the scheduler's tick.
+        const TICK_NS: f64 = 64.0;
+        let burst = f64::from(self.burst) * 1e9 / self.rate.max(1) as f64 / TICK_NS;
+        // `struct tc_police`: index, action, limit, burst, mtu, rate, peak rate and three more. The
+        // logarithm of cells, one, is for a table of old kernels, which must be there.
+        let mut police = words(&[0, SHOT, 0, burst.min(f64::from(u32::MAX)) as u32, u32::MAX]);
+        police.extend([1, ETHERNET]);
+        let beside = self.overhead.saturating_sub(ETHERNET_HEADER) as u16;
+        police.extend(beside.to_ne_bytes());
+        police.extend([0; 4]);
+        police.extend(u32::try_from(self.rate).unwrap_or(u32::MAX).to_ne_bytes());
+        police.extend([0; 12]);
+        police.extend(words(&[0, 0, 0]));
+        message
+            .attribute(1, &police)
+            .attribute(2, &[0; 1024])
+            .attribute(8, &self.rate.to_ne_bytes())
     }
 }
 
@@ -344,8 +593,7 @@ fn header(interface: u32, handle: u32, parent: u32) -> Vec<u8> {
 
 /// `ets` with one band, which is strict: `TCA_ETS_NBANDS`, `TCA_ETS_NSTRICT`.
 fn one_band(message: Message) -> Message {
-    // Disciplines as young as this one want it said that there are attributes within.
-    message.nested(TCA_OPTIONS | libc::NLA_F_NESTED as u16, |inner| {
+    message.nested(TCA_OPTIONS | NESTED, |inner| {
         inner.attribute(1, &[1]).attribute(2, &[1])
     })
 }
@@ -402,6 +650,54 @@ impl Namespace {
         ))
     }
 
+    /// Empties the discipline that was put into the root: what waits is dropped.
+    pub fn empty_inner_qdisc(&self, interface: &str, kind: &Kind) -> Result<()> {
+        let index = self.link(interface)?.index;
+        let message = Message::new(libc::RTM_DELQDISC, 0).fixed(&header(index, 0, handle(1) | 1));
+        self.netlink().request(message).map_err(Error::of(
+            "empty the queue at",
+            interface,
+            "CAP_NET_ADMIN",
+        ))?;
+        self.set_inner_qdisc(interface, kind)
+    }
+
+    /// Polices what leaves an interface, before its queue.
+    pub fn police(&self, interface: &str, police: Police) -> Result<()> {
+        /// `TCA_MATCHALL_ACT`, `TCA_ACT_KIND`, `TCA_ACT_OPTIONS`.
+        const ACTIONS: u16 = 2;
+        const ACTION_KIND: u16 = 1;
+        const ACTION_OPTIONS: u16 = 2;
+        self.put(interface, "clsact", (CLSACT, CLSACT_HANDLE), |message| {
+            message
+        })?;
+        let index = self.link(interface)?.index;
+        // Every protocol, in the order of Ethernet, at the first priority.
+        let info = 1 << 16 | u32::from(u16::to_be(libc::ETH_P_ALL as u16));
+        let flags = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
+        let message = Message::new(libc::RTM_NEWTFILTER, flags)
+            .fixed(&words(&[0, index, 1, EGRESS, info]))
+            .text(TCA_KIND, "matchall")
+            .nested(TCA_OPTIONS, |options| {
+                options.nested(ACTIONS, |actions| {
+                    actions.nested(1, |action| {
+                        action
+                            .text(ACTION_KIND, "police")
+                            .nested(ACTION_OPTIONS | NESTED, |inner| police.options(inner))
+                    })
+                })
+            });
+        self.netlink()
+            .request(message)
+            .map_err(Error::of("police", interface, "CAP_NET_ADMIN"))
+    }
+
+    /// Packets that the policer of interface number `interface` dropped.
+    pub fn policed(&self, interface: u32) -> io::Result<u64> {
+        let counters = self.counters_of(interface, CLSACT_HANDLE, CLSACT)?;
+        Ok(counters.drops)
+    }
+
     /// Changes the options of the root discipline, and keeps what waits in it.
     pub fn change_qdisc(&self, interface: &str, kind: &Kind) -> Result<()> {
         let index = self.link(interface)?.index;
@@ -429,6 +725,10 @@ impl Namespace {
         } else {
             (handle(1), ROOT)
         };
+        self.counters_of(interface, own, parent)
+    }
+
+    fn counters_of(&self, interface: u32, own: u32, parent: u32) -> io::Result<Counters> {
         let message = Message::new(libc::RTM_GETQDISC, libc::NLM_F_ECHO)
             .fixed(&header(interface, own, parent));
         let mut counters = None;
@@ -474,16 +774,36 @@ fn read(payload: &[u8]) -> Option<Counters> {
         }
     }
     // Where each keeps its marks: `tc_codel_xstats`, `tc_fq_codel_xstats` behind its type,
-    // `tc_pie_xstats`, `tc_red_xstats`.
+    // `tc_pie_xstats`, `tc_red_xstats`, `tc_fq_pie_xstats`, `tc_dualpi2_xstats`.
     let place = match kind.as_str() {
         "codel" => Some(7),
         "fq_codel" | "red" => Some(3),
         "pie" => Some(9),
+        "fq_pie" => Some(4),
+        "dualpi2" => Some(6),
         _ => None,
     };
     let mark = |place: usize| number_at(&own, 4 * place);
     counters.marks = place.and_then(mark).unwrap_or(0).into();
+    if kind == "cake" {
+        counters.marks = cake_marks(&own);
+    }
+    let word = |place: usize| number_at(&own, 4 * place).unwrap_or(0);
+    counters.sides = (kind == "dualpi2").then(|| [(word(4), word(2)), (word(3), word(1))]);
     Some(counters)
+}
+
+/// What CAKE marked in all tins: `TCA_CAKE_STATS_TIN_STATS`, in each tin
+/// `TCA_CAKE_TIN_STATS_ECN_MARKED_PACKETS`.
+fn cake_marks(own: &[u8]) -> u64 {
+    let within = |bytes, wanted: u16| {
+        let found = attributes(bytes).find(|(kind, _)| *kind == wanted);
+        found.map(|(_, value)| value)
+    };
+    let tins = attributes(within(own, 10).unwrap_or_default());
+    tins.filter_map(|(_, tin)| number_at(within(tin, 8)?, 0))
+        .map(u64::from)
+        .sum()
 }
 
 #[cfg(test)]
@@ -541,6 +861,18 @@ mod tests {
         assert_eq!(inner.waiting, counters.waiting);
         a.change_qdisc("left", &bucket(1_250_000_000))
             .expect("faster");
+    }
+
+    #[test]
+    fn marks_of_all_tins_are_added() {
+        let tin = |marks| move |message: Message| message.number(2, 9).number(8, marks);
+        let stats = Message::new(0, 0)
+            .number(3, 4096)
+            .nested(10, |tins| tins.nested(1, tin(5)).nested(2, tin(7)));
+        let all: Vec<u8> = stats.finish(1);
+        // Behind the header of a message.
+        assert_eq!(cake_marks(&all[16..]), 12);
+        assert_eq!(cake_marks(&[]), 0);
     }
 
     #[test]

@@ -73,6 +73,13 @@ impl Tap {
                     mend: format!("modprobe tun; mkdir -p /dev/net; mknod {FILE} c 10 200"),
                 });
             }
+            // Of the file, which no right inside a user namespace opens.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(Error::Limit {
+                    what: format!("open {FILE}"),
+                    mend: format!("`chmod 666 {FILE}` as root, as most distributions have it"),
+                });
+            }
             Err(error) => {
                 return Err(Error::from_kernel(
                     &format!("open {FILE}"),

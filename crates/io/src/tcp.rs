@@ -131,6 +131,47 @@ pub struct TcpInfo {
     pub total_rto_time: u32,
 }
 
+/// What BBR tells of its model (`struct tcp_bbr_info`); version 1 knows the first five fields
+/// alone, and leaves 0 in the others.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct BbrInfo {
+    /// The rate in use, bytes a second: its lower half.
+    pub bw_low: u32,
+    /// Its upper half.
+    pub bw_high: u32,
+    /// The smallest round trip, us.
+    pub min_rtt: u32,
+    /// Gains of 256.
+    pub pacing_gain: u32,
+    /// That of the window.
+    pub cwnd_gain: u32,
+    /// The long-term rate, bytes a second: its lower half.
+    pub bw_hi_low: u32,
+    /// Its upper half.
+    pub bw_hi_high: u32,
+    /// The short-term rate: its lower half.
+    pub bw_lo_low: u32,
+    /// Its upper half.
+    pub bw_lo_high: u32,
+    /// STARTUP, DRAIN, `PROBE_BW`, `PROBE_RTT`.
+    pub mode: u8,
+    /// As `enum tcp_bbr_phase`.
+    pub phase: u8,
+    /// Not used.
+    pub unused: u8,
+    /// Of the algorithm: 3, or 0 where it is not told.
+    pub version: u8,
+    /// The short-term bound on what is in flight, segments; all ones is none.
+    pub inflight_lo: u32,
+    /// The long-term bound.
+    pub inflight_hi: u32,
+    /// The most that ACKs ran ahead, segments.
+    pub extra_acked: u32,
+}
+
+// SAFETY: integers only, laid out without padding.
+unsafe impl sys::Plain for BbrInfo {}
 // SAFETY: integers only, laid out without padding.
 unsafe impl sys::Plain for TcpInfo {}
 // SAFETY: bytes.
@@ -156,6 +197,8 @@ pub struct Options {
     /// Bytes that have to be there before a reader is told; until then, the kernel acknowledges as
     /// if they were read.
     pub low_water: Option<i32>,
+    /// The differentiated services codepoint of its packets (IPv4).
+    pub dscp: u8,
 }
 
 impl Options {
@@ -178,6 +221,10 @@ impl Options {
         }
         if let Some(bytes) = self.max_segment {
             sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &bytes)?;
+        }
+        if self.dscp > 0 {
+            let tos = i32::from(self.dscp) << 2;
+            sys::set_option(socket, libc::IPPROTO_IP, libc::IP_TOS, &tos)?;
         }
         if self.no_delay {
             sys::set_option(socket, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1)?;
@@ -286,6 +333,11 @@ fn failed(at: SocketAddr, options: &Options) -> impl Fn(io::Error) -> Error {
 /// What the kernel tells of a connection.
 pub fn info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     sys::option(socket, libc::IPPROTO_TCP, libc::TCP_INFO)
+}
+
+/// What BBR tells of a connection that it controls.
+pub fn bbr(socket: &impl AsFd) -> io::Result<BbrInfo> {
+    sys::option(socket, libc::IPPROTO_TCP, libc::TCP_CC_INFO)
 }
 
 /// Throws away what has come, up to a gigabyte, without looking at it; 0 at the end of the stream.

@@ -1,6 +1,6 @@
-//! Builds the pinned kernel, or one of a tree, and boots it once: `build [TREE]`. The exit code is
-//! 3 where the machine lacks its source or a tool, or lets no guest run. The guest is this program
-//! itself.
+//! Builds the pinned kernel, or one of a tree, and boots it once: `build [TREE] [FILE.patch…]`. The
+//! exit code is 3 where the machine lacks its source or a tool, or lets no guest run. The guest is
+//! this program itself.
 #![allow(clippy::print_stdout)]
 
 use std::path::PathBuf;
@@ -44,12 +44,16 @@ fn main() -> ExitCode {
 }
 
 fn work() -> Result<(), Box<dyn std::error::Error>> {
-    let source = match std::env::args_os().nth(1) {
-        Some(tree) => Source::Tree(tree.into()),
+    let named = std::env::args_os().skip(1).map(PathBuf::from);
+    let (patches, trees): (Vec<_>, Vec<_>) =
+        named.partition(|path| path.extension().is_some_and(|end| end == "patch"));
+    let source = match trees.into_iter().next() {
+        Some(tree) => Source::Tree(tree),
         None => Source::pinned()?,
     };
     let wish = Wish {
         source,
+        patches,
         jobs: std::thread::available_parallelism()?.get(),
         cache: usual_cache().unwrap_or_else(|| PathBuf::from("kernels")),
     };

@@ -302,6 +302,9 @@ impl Guest {
             // A folder for the state of machines, which this one is to have none of.
             .arg("uml_dir=/proc/self")
             .env_clear()
+            // By the last variable Linux since 6.16 finds the end of its addresses; it sets PATH
+            // anew.
+            .env("LANG", "C")
             .stdin(Stdio::null())
             .stdout(console.try_clone()?)
             .stderr(console);

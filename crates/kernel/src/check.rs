@@ -4,7 +4,7 @@ use crate::boot::{BOOT_TIME, Error, Limits, Machine};
 use crate::job::{Answer, GuestFlow, GuestJob, Host, Route, Way, Wire};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use trammel_io::qdisc::{Codel, Kind, Loss, Netem, Red, Tbf};
+use trammel_io::qdisc::{Cake, Codel, Kind, Loss, Netem, Red, Tbf};
 
 /// The congestion controls of a guest's kernel.
 pub const CONGESTION: [&str; 17] = [
@@ -146,15 +146,39 @@ fn queues(machine: &Machine, limits: &Limits<'_>) -> Result<String, Error> {
             hard_drop: false,
             adaptive: false,
         }),
+        Kind::FqPie {
+            limit: 10_240,
+            flows: 1024,
+            target_us: 15_000,
+            update_us: 15_000,
+            alpha: 2,
+            beta: 20,
+            quantum: 1514,
+            ecn_percent: Some(10),
+            by_bytes: false,
+        },
+        Kind::Cake(Cake {
+            rate: 1_000_000,
+            diffserv: 1,
+            flow_mode: 7,
+            rtt_us: 100_000,
+            target_us: 5000,
+            framing: Some((40, 0, 1)),
+            ack_filter: 1,
+            ingress: false,
+            memory: 0,
+        }),
         Kind::Fq {
             limit: 1000,
             flow_limit: 100,
+            quantum: 3028,
+            initial_quantum: 15_140,
         },
     ];
     for kind in kinds {
         silent(&machine.run(&job(kind, &["cubic"], 1), limits)?)?;
     }
-    Ok("netem, tbf, pfifo, bfifo, codel, fq_codel, pie, red, fq".to_owned())
+    Ok("netem, tbf, pfifo, bfifo, codel, fq_codel, pie, red, fq_pie, cake, fq".to_owned())
 }
 
 fn repeats(machine: &Machine, limits: &Limits<'_>) -> Result<String, Error> {

@@ -5,7 +5,7 @@
 //! from it alone, so two guests of one kernel answer the same to the last byte.
 
 use serde::{Deserialize, Serialize};
-use trammel_io::qdisc::{Kind, Tbf};
+use trammel_io::qdisc::{Kind, Police};
 
 /// The port of the first flow; the others follow.
 pub const FIRST_PORT: usize = 5000;
@@ -70,10 +70,24 @@ pub struct Way {
     pub queue: Option<Kind>,
     /// The one in it.
     pub inner: Option<Kind>,
-    /// Token buckets that it has later, with the instant of each.
-    pub changes: Vec<(i64, Tbf)>,
+    /// What polices packets before they are queued.
+    pub police: Option<Police>,
+    /// What changes there later, with the instant of each.
+    pub changes: Vec<(i64, Change)>,
     /// Whether it is told how many packets wait.
     pub is_watched: bool,
+}
+
+/// A change of what queues packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Change {
+    /// The discipline has these options from now on; what waits in it stays.
+    Options(Kind),
+    /// What waits in the inner discipline is dropped.
+    Empty,
+    /// The discipline looks at its queue: a token bucket that waits for tokens at an old rate does
+    /// not know of its new one before a packet comes.
+    Look,
 }
 
 /// How a host reaches the network of a wire.
@@ -104,6 +118,8 @@ pub struct GuestFlow {
     pub stop_ns: i64,
     /// What it has to send; without it, as much as goes.
     pub bytes: Option<u64>,
+    /// At which rate it writes; without it, as fast as goes.
+    pub writes: Option<Writes>,
     /// Bytes of the send buffer.
     pub send_buffer: Option<i32>,
     /// Bytes of the receive buffer.
@@ -113,13 +129,35 @@ pub struct GuestFlow {
     /// Whether it is woken by each packet, where `read_ns` says nothing; one whose receive buffer
     /// is set always is.
     pub is_read_at_once: bool,
+    /// The differentiated services codepoint of its packets.
+    pub dscp: u8,
     /// Whether small segments go at once.
     pub no_delay: bool,
-    /// Whether it is paced whatever the congestion control asks for.
-    pub is_paced: bool,
+    /// Bytes of payload a second that it is paced to at most; with any, it is paced.
+    pub max_pacing_rate: Option<u64>,
     /// Whether nothing is told of it but when it was complete: it takes part from its start to its
     /// end only.
     pub is_brief: bool,
+}
+
+/// A program that writes at a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Writes {
+    /// Bits a second.
+    pub bps: u64,
+    /// Bytes of a segment; whole ones are written.
+    pub segment: u64,
+    /// From one write to the next.
+    pub every_ns: i64,
+}
+
+impl Writes {
+    /// Bytes that are to be written by so long after the start: the first segment at once.
+    pub fn due(&self, after_ns: i64) -> u64 {
+        let bits = u128::from(self.bps) * after_ns.max(0).cast_unsigned() as u128 / 1_000_000_000;
+        let segment = self.segment.max(1);
+        (bits as u64 / 8 / segment + 1).saturating_mul(segment)
+    }
 }
 
 /// What came of a job.
@@ -168,6 +206,8 @@ pub struct FlowSeen {
     pub completed_ns: Option<i64>,
     /// Why it came to nothing.
     pub failure: Option<String>,
+    /// The version of BBR that it ran, where it tells one; 0 otherwise.
+    pub bbr_version: u8,
 }
 
 /// A look at a sender: instant in nanoseconds, then as `TCP_INFO` has them.
@@ -181,6 +221,8 @@ pub struct Sample {
     pub ssthresh: u32,
     /// The smoothed round trip, us.
     pub srtt_us: u32,
+    /// The least round trip of late, us.
+    pub min_rtt_us: u32,
     /// Segments on their way.
     pub in_flight: u32,
     /// The state of congestion control.
@@ -193,6 +235,29 @@ pub struct Sample {
     pub pacing: u64,
     /// Bytes a second as last delivered.
     pub delivery: u64,
+    /// The congestion control's model of the path.
+    pub model: Model,
+}
+
+/// A congestion control's model of the path (`TCP_CC_INFO`); all is 0 of one that tells none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Model {
+    /// BBR version 3: what it does just now.
+    pub phase: u8,
+    /// The rate in use, bytes a second.
+    pub bw: u64,
+    /// The bounds on what is in flight, segments; 0 without.
+    pub inflight_hi: u32,
+    /// The lower of them.
+    pub inflight_lo: u32,
+    /// The long-term and the short-term rate, bytes a second; 0 of version 1.
+    pub bw_hi: u64,
+    /// The lower of them; 0 without a bound.
+    pub bw_lo: u64,
+    /// Gains of the rate and of the window, of 256; version 1 tells them too.
+    pub gains: (u32, u32),
+    /// The most that ACKs ran ahead, segments.
+    pub extra_acked: u32,
 }
 
 /// What was counted of a flow.
@@ -231,6 +296,9 @@ pub struct WaySeen {
     pub end: QueueCounts,
     /// Over time, where it was watched: instant, packets and bytes that wait.
     pub samples: Vec<(i64, u32, u32)>,
+    /// Of DualPI2, at the same instants: how long the oldest packet of its L4S queue and of its
+    /// classic queue has waited, us.
+    pub ages_us: Vec<[u32; 2]>,
 }
 
 /// What a queue has counted.
@@ -244,4 +312,6 @@ pub struct QueueCounts {
     pub drops: u64,
     /// Packets marked.
     pub marks: u64,
+    /// Of DualPI2: packets that came to its L4S queue and to its classic queue.
+    pub sides: Option<[u32; 2]>,
 }

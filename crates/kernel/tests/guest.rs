@@ -19,6 +19,7 @@ fn kernel() -> Option<PathBuf> {
             let cache = build::usual_cache().ok_or("no folder for kernels")?;
             Ok(Wish {
                 source,
+                patches: Vec::new(),
                 jobs: 1,
                 cache,
             })

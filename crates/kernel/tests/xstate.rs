@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const PATCH: &str = include_str!("../gpl/xstate.patch");
+const PATCH: &str = include_str!("../gpl/xstate-6.12.patch");
 /// Bytes that Linux 6.12 keeps.
 const KEPT: usize = 2696;
 /// Those of the state of every x86-64 processor, with the header: less than the area of any that

@@ -8,17 +8,26 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod card;
+pub mod designs;
+pub mod device;
 mod engine;
 pub mod error;
 pub mod outcome;
 pub mod overload;
 pub mod params;
 pub mod recording;
+pub mod registers;
 pub mod restart;
 pub mod router;
 pub mod single_frame;
+pub mod stages;
 pub mod stream;
+pub mod tables;
 
+pub use card::Card;
+pub use designs::design;
+pub use device::{Design, Device};
 pub use error::Error;
 pub use outcome::{Counts, Fate, Outcome};
 pub use params::{Params, preset};

@@ -113,7 +113,7 @@ parameters! {
     queue_words = 65_536, "words", 1..=ANY, Documented,
         "the memory of an output queue: 512 KiB of data", "default partition of the SRAM";
     queue_reserve_words = 512, "words", 0..=ANY, Documented,
-        "a queue with fewer free words than this is full", "twice the greatest frame";
+        "a queue with so many free words or fewer is full", "twice the greatest frame";
     ideal_memory = 0, "", 0..=1, Documented,
         "1: reads and writes do not share the memory, as with two ports", "0 is the design";
     write_burst = 20, "words", 0..=10_000, Documented,
@@ -161,6 +161,22 @@ parameters! {
         "the first neighbour's address is resolved", "chosen";
 }
 
+/// The stages of the 1G design as wide and fast as those of the boards with 10 Gbit/s.
+const REFERENCE_10G: Params = Params {
+    clock_ps: 5_000,
+    bus_bytes: 32,
+    header_words: 0,
+    port_mbps: 10_000,
+    mac_extra_gap_bytes: 0,
+    ideal_memory: 1,
+    queue_words: 2_048,
+    queue_reserve_words: 64,
+    pipeline_words: 64,
+    tx_fifo_words: 128,
+    rx_fifo_full_bytes: 16_384,
+    ..Params::REFERENCE_1G
+};
+
 /// Designs by name, with what each is.
 pub static PRESETS: &[(&str, &str, Params)] = &[
     (
@@ -181,19 +197,31 @@ pub static PRESETS: &[(&str, &str, Params)] = &[
         "reference-10g",
         "the 1G design's stages with 256 bits at 200 MHz and four ports at 10 Gbit/s; compared \
          with nothing",
+        REFERENCE_10G,
+    ),
+    (
+        "reference-sume",
+        "the same behind PCI Express of the third generation with eight lanes, as the SUME board \
+         has it; compared with nothing",
         Params {
-            clock_ps: 5_000,
-            bus_bytes: 32,
-            header_words: 0,
-            port_mbps: 10_000,
-            mac_extra_gap_bytes: 0,
-            ideal_memory: 1,
-            queue_words: 2_048,
-            queue_reserve_words: 64,
-            pipeline_words: 64,
-            tx_fifo_words: 128,
-            rx_fifo_full_bytes: 16_384,
-            ..Params::REFERENCE_1G
+            dma_setup_ps: 1_000_000,
+            pci_ps_per_byte: 160,
+            ..REFERENCE_10G
+        },
+    ),
+    (
+        "reference-plus",
+        "the 1G design's stages with 1024 bits at 250 MHz and four ports at 100 Gbit/s, after \
+         NetFPGA PLUS; compared with nothing",
+        Params {
+            clock_ps: 4_000,
+            bus_bytes: 128,
+            port_mbps: 100_000,
+            dma_setup_ps: 1_000_000,
+            pci_ps_per_byte: 80,
+            queue_words: 4_096,
+            rx_fifo_full_bytes: 65_536,
+            ..REFERENCE_10G
         },
     ),
 ];

@@ -1,6 +1,7 @@
 //! A TCP flow: two connections, the routes between them, and the applications at both ends.
 
 use crate::ids::{End, LinkId, ReadingAppId, TimerSlot};
+use crate::network::AppConnection;
 use crate::trace::{Pace, Sample, Trace};
 use crate::workload::{Template, WorkloadConnection};
 use std::ops::{Index, IndexMut};
@@ -152,6 +153,15 @@ pub struct FlowResult {
     pub min_rtt_us: u32,
 }
 
+/// Whose connection a flow without a name is.
+#[derive(Debug)]
+pub(crate) enum Job {
+    /// A workload's.
+    Workload(WorkloadConnection),
+    /// An application's.
+    App(AppConnection),
+}
+
 /// A flow at work.
 #[derive(Debug)]
 pub(crate) struct RunningFlow {
@@ -166,8 +176,8 @@ pub(crate) struct RunningFlow {
     pub(crate) trace: Trace,
     pub(crate) result: FlowResult,
     pub(crate) stopped: bool,
-    /// What it does for a workload.
-    pub(crate) job: Option<Box<WorkloadConnection>>,
+    /// What it does for a workload or an application.
+    pub(crate) job: Option<Box<Job>>,
     /// When its job has its next turn.
     pub(crate) turn_at: Time,
 }
@@ -189,7 +199,7 @@ impl RunningFlow {
         }
     }
 
-    /// A flow of a workload, before it has a job.
+    /// A flow of a workload or an application, before it has a job.
     pub(crate) fn waiting(shape: &Template) -> RunningFlow {
         let spec = FlowSpec {
             name: String::new(),

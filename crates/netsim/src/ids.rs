@@ -69,6 +69,14 @@ id! {
     WorkloadId
 }
 id! {
+    /// An application.
+    AppId
+}
+id! {
+    /// A user of an application.
+    UserId
+}
+id! {
     /// A device between links.
     MiddleboxId
 }

@@ -10,27 +10,33 @@
 //! time that the packet needs on the wire.
 
 mod ahead;
+mod changing;
 mod counters;
 mod departure_jitter;
 mod express;
+mod grants;
 mod impairments;
 mod served;
 mod spec;
 
 use crate::ids::{MediumId, MiddleboxId};
-use crate::packet::Packet;
+use crate::packet::{Labels, Packet};
 use crate::ring::Ring;
 use ahead::{Ahead, End};
+use changing::Changing;
 pub use counters::LinkCounters;
 use departure_jitter::DepartureJitter;
 use express::Express;
+use grants::Grants;
 use impairments::{Fate, Impairments};
 use served::Served;
-pub use spec::{LinkSpec, Queue};
+pub use spec::{Conditions, GrantSpec, LinkSpec, Queue};
 use std::collections::BinaryHeap;
 use trammel_core::rng::Rng;
 use trammel_core::time::{Span, Time};
 use trammel_core::units::{Rate, TxTime};
+use trammel_queues::aqm::Band;
+use trammel_queues::loss::netem;
 
 /// Bytes of a full packet.
 const FULL_PACKET: u64 = 1500;
@@ -89,13 +95,17 @@ impl Link {
     fn build(mut spec: LinkSpec, medium: Option<(MediumId, u32)>) -> Link {
         let stream = |what: &str| Rng::new(spec.seed, &format!("link:{}:{what}", spec.name));
         let (queue_rng, loss_rng, delay_rng) = (stream("queue"), stream("loss"), stream("delay"));
+        let netem_seed = netem::seed(&mut stream("loss"));
         let tx = spec.rate.map(TxTime::new);
         let most = tx.map_or(Span::ZERO, |tx| {
             tx.of(FULL_PACKET).min(spec.departure_jitter)
         });
         let late = DepartureJitter::new(most, stream("departures"));
         let burst = spec.burst_bytes.and_then(|bytes| tx.map(|tx| tx.of(bytes)));
-        let is_fixed = spec.schedule.is_none() && spec.deliveries.is_none() && medium.is_none();
+        let is_fixed = spec.schedule.is_none()
+            && spec.cut.is_none()
+            && spec.deliveries.is_none()
+            && medium.is_none();
         let service = match spec.queue {
             Queue::DropTail { packets, bytes } if is_fixed => {
                 Service::Express(Express::new(packets, bytes, tx, burst, late))
@@ -105,13 +115,33 @@ impl Link {
                 Service::Served(Box::new(served))
             }
         };
-        let is_foreseen = matches!(service, Service::Express(_)) && spec.reorder.is_none();
-        let is_impaired = spec.loss.is_some() || spec.jitter.is_some() || spec.reorder.is_some();
+        let keeps_order = spec.reorder.is_none() && !spec.overtakes;
+        let is_steady =
+            spec.conditions.is_none() && spec.grants.is_none() && spec.delay_limit.is_none();
+        let is_foreseen = matches!(service, Service::Express(_)) && keeps_order && is_steady;
+        let is_impaired =
+            spec.loss.is_some() || spec.jitter.is_some() || !keeps_order || !is_steady;
+        let delay = match &spec.conditions {
+            Some(conditions) => {
+                let delays = conditions.steps().iter().map(|(_, one)| one.delay);
+                delays.min().unwrap_or(spec.delay)
+            }
+            None => spec.delay,
+        };
         let impairments = is_impaired.then(|| {
+            let mut loss = spec.loss;
+            let changing = spec
+                .conditions
+                .map(|steps| Changing::new(steps, netem_seed, &mut loss));
             Box::new(Impairments {
-                loss: spec.loss,
+                loss,
                 jitter: spec.jitter,
                 reorder: spec.reorder,
+                overtakes: spec.overtakes,
+                changing,
+                grants: spec.grants.map(Grants::new),
+                limit: spec.delay_limit,
+                under_way: BinaryHeap::new(),
                 loss_rng,
                 delay_rng,
                 last_arrival: Time::ZERO,
@@ -123,7 +153,7 @@ impl Link {
         });
         Link {
             name: spec.name,
-            delay: spec.delay,
+            delay,
             rate: spec.rate,
             service,
             is_foreseen,
@@ -159,12 +189,27 @@ impl Link {
         self.middlebox
     }
 
+    /// Packets of flow or stream `index` carry `labels`, for a queue that looks at them.
+    pub(crate) fn label(&mut self, is_stream: bool, index: usize, labels: Labels) {
+        if let Service::Served(served) = &mut self.service {
+            served.label(is_stream, index, labels);
+        }
+    }
+
+    /// What the link's queue has counted of each of its bands, where it has several.
+    pub fn bands(&self) -> &[Band] {
+        match &self.service {
+            Service::Express(_) => &[],
+            Service::Served(served) => served.bands(),
+        }
+    }
+
     /// The link's first rate.
     pub fn rate(&self) -> Option<Rate> {
         self.rate
     }
 
-    /// Its propagation delay.
+    /// Its propagation delay; the least one, where it changes.
     pub fn delay(&self) -> Span {
         self.delay
     }
@@ -194,10 +239,10 @@ impl Link {
         if self.is_foreseen {
             return next;
         }
-        let late = self
-            .impairments
-            .as_ref()
-            .map_or(Time::MAX, |impairments| impairments.next());
+        let late = self.impairments.as_ref().map_or(Time::MAX, |impairments| {
+            let granted = impairments.grants.as_ref().map_or(Time::MAX, Grants::next);
+            impairments.next().min(granted)
+        });
         match &self.service {
             Service::Express(_) => next.min(late),
             Service::Served(served) => next.min(late).min(served.gate),
@@ -303,13 +348,23 @@ impl Link {
     fn launch(&mut self, departs: Time, packet: &Packet) -> bool {
         let mut arrives = departs + self.delay;
         if let Some(impairments) = &mut self.impairments {
-            match impairments.fate(departs, arrives, packet.wire_bytes) {
+            match impairments.fate(departs, self.delay, packet.wire_bytes) {
                 Fate::InOrder(arrives_then) => arrives = arrives_then,
                 Fate::Lost => return false,
                 Fate::Overtaken(arrives) => {
                     impairments.delay(arrives, *packet);
                     return true;
                 }
+            }
+            if let Some(grants) = &mut impairments.grants {
+                let pipe = &mut self.pipe;
+                grants.come(departs, arrives, *packet, &mut |arrives, packet| {
+                    pipe.push(InPipe {
+                        arrives,
+                        packet: *packet,
+                    });
+                });
+                return true;
             }
         }
         *self.slot() = *packet;
@@ -353,6 +408,20 @@ impl Link {
         {
             *arrived = packet;
             return true;
+        }
+        if let Some(grants) = self
+            .impairments
+            .as_mut()
+            .and_then(|impairments| impairments.grants.as_mut())
+            && grants.next() <= now
+        {
+            let pipe = &mut self.pipe;
+            grants.look(now, &mut |arrives, packet| {
+                pipe.push(InPipe {
+                    arrives,
+                    packet: *packet,
+                });
+            });
         }
         if let Service::Served(served) = &mut self.service
             && served.gate <= now
@@ -447,7 +516,7 @@ impl Link {
         let late = self
             .impairments
             .as_ref()
-            .map_or(0, |impairments| impairments.late.len());
+            .map_or(0, |impairments| impairments.held());
         let coming = self.ahead.as_ref().map_or(0, |ahead| ahead.through());
         self.pipe.len() + late + self.passing_pkts - coming
     }

@@ -4,12 +4,15 @@
 //! the device goes into the device instead, and enters that link when the device lets it out. What
 //! it never lets out is dropped. A simulated router is such a device.
 
+use crate::ids::LinkId;
 use std::fmt::Debug;
 use trammel_core::time::Time;
 
 /// A packet as a device sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
+    /// The link that brought it.
+    pub from: LinkId,
     /// The link behind the device that it is on its way to: its place among those of the device.
     pub side: usize,
     /// Bytes that links count.
@@ -31,4 +34,12 @@ pub trait Middlebox: Debug + Send {
     /// Lets time pass until `now`, and appends the tokens of the packets that leave by then to
     /// `left`, in their order. A token may be given once.
     fn advance(&mut self, now: Time, left: &mut Vec<u32>);
+
+    /// What does not balance in its own books, in words.
+    ///
+    /// # Errors
+    /// The first account that does not.
+    fn audit(&mut self) -> Result<(), String> {
+        Ok(())
+    }
 }

@@ -1,7 +1,8 @@
 //! What links carry: a TCP segment or a datagram, on its way along a route.
 
 use trammel_core::time::Time;
-use trammel_tcp::segment::{Ecn, Segment};
+use trammel_queues::aqm::Role;
+use trammel_tcp::segment::{Flags, Segment};
 
 /// A packet on its route.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,17 @@ pub enum Course {
     Backward,
     /// From a stream's source to its sink.
     Datagram,
+}
+
+/// What all packets of a flow or stream carry, as the source sends them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// The differentiated services codepoint.
+    pub dscp: u8,
+    /// The host that they come from, by a number.
+    pub source: u16,
+    /// The host that they go to, by a number.
+    pub destination: u16,
 }
 
 impl Default for Packet {
@@ -68,10 +80,25 @@ impl Packet {
         Time::from_ps(u64::from(self.segment.ts_ecr) << 32 | u64::from(self.segment.ts_val))
     }
 
-    /// Whether congestion may be signalled by a mark.
+    /// What it is to an ACK filter.
     #[inline]
-    pub(crate) fn is_ecn_capable(&self) -> bool {
-        self.segment.ecn != Ecn::NotEct
+    pub(crate) fn role(&self) -> Role {
+        let segment = &self.segment;
+        if self.course == Course::Datagram {
+            return Role::OTHER;
+        }
+        // The flag AE and the AccECN option are nothing that a filter knows, and so it keeps what
+        // has them: as Linux's CAKE, to which they are a reserved bit and an unknown option.
+        let echo = Flags::ECE.with(Flags::CWR);
+        let is_other = segment.flags.without(echo) != Flags::ACK
+            || segment.len > 0
+            || segment.accecn.is_some();
+        let role = match segment.sack_count {
+            _ if is_other => Role::OTHER,
+            0 => Role::ACK,
+            _ => Role::SELECTIVE_ACK,
+        };
+        role.with_echo(segment.flags.has(Flags::ECE), segment.flags.has(Flags::CWR))
     }
 
     /// A hash of the flow, for fair queueing.
@@ -79,5 +106,47 @@ impl Packet {
     pub(crate) fn flow_hash(&self) -> u32 {
         let kind = u32::from(self.course == Course::Datagram);
         (self.flow * 2 + kind).wrapping_mul(0x9e37_79b9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trammel_tcp::accecn::{AccEcn, Order};
+
+    fn role(flags: Flags, len: u32) -> Role {
+        let segment = Segment {
+            flags,
+            len,
+            ..Segment::default()
+        };
+        Packet {
+            segment,
+            ..Packet::default()
+        }
+        .role()
+    }
+
+    #[test]
+    fn an_ack_filter_sees_acks_of_classic_ecn_and_none_with_what_it_does_not_know() {
+        let ack = Flags::ACK;
+        assert_eq!(role(ack, 0), Role::ACK);
+        let echo = Role::ACK.with_echo(true, false);
+        assert_eq!(role(ack.with(Flags::ECE), 0), echo);
+        assert_eq!(role(ack, 1), Role::OTHER);
+        assert_eq!(role(ack.with(Flags::FIN), 0), Role::OTHER);
+        // Accurate ECN: counts below four have AE unset.
+        assert_eq!(role(ack.with_ace(3), 0), Role::ACK.with_echo(true, true));
+        assert_eq!(role(ack.with_ace(4), 0), Role::OTHER);
+        let mut segment = Segment {
+            flags: ack,
+            ..Segment::default()
+        };
+        segment.set_accecn(AccEcn::new(Order::Ect1First, &[1, 0, 1]));
+        let packet = Packet {
+            segment,
+            ..Packet::default()
+        };
+        assert_eq!(packet.role(), Role::OTHER);
     }
 }

@@ -1,6 +1,7 @@
 //! A stream of datagrams: a source with its plan, and a sink that counts loss, delay and jitter.
 
-use crate::ids::{LinkId, StreamId};
+use crate::apps::Party;
+use crate::ids::{LinkId, StreamId, UserId};
 use crate::packet::Packet;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
@@ -80,6 +81,8 @@ impl std::fmt::Debug for StreamSpec {
 #[derive(Debug)]
 pub struct Stream {
     pub(crate) spec: StreamSpec,
+    /// The user of an application whose datagrams they are, and who gets them.
+    pub(crate) user: Option<(UserId, Party)>,
     /// The one that leaves next.
     next: Option<Departure>,
     pub(crate) arrivals: Vec<Arrival>,
@@ -105,8 +108,23 @@ pub struct Stream {
 
 impl Stream {
     pub(crate) fn new(spec: StreamSpec) -> Stream {
+        Stream::with_delays(spec, Histogram::of_times())
+    }
+
+    /// The datagrams of an application, to end `to` of `user`; what they are worth the application
+    /// says itself.
+    pub(crate) fn of_app(spec: StreamSpec, user: UserId, to: Party) -> Stream {
+        Stream {
+            user: Some((user, to)),
+            // As small as one can be: nothing is recorded.
+            ..Stream::with_delays(spec, Histogram::new(1, 2, 1))
+        }
+    }
+
+    fn with_delays(spec: StreamSpec, delay: Histogram) -> Stream {
         Stream {
             spec,
+            user: None,
             next: None,
             arrivals: Vec::new(),
             sent_pkts: 0,
@@ -114,7 +132,7 @@ impl Stream {
             received_pkts: 0,
             received_bytes: 0,
             reordered_pkts: 0,
-            delay: Histogram::of_times(),
+            delay,
             jitter_ps: 0.0,
             last_arrival: Time::ZERO,
             last_transit: None,
@@ -138,16 +156,21 @@ impl Stream {
     pub(crate) fn emit(&mut self, index: StreamId, now: Time) -> Packet {
         let next = self.next.take();
         let next = next.expect("a departure was planned before it is due");
+        self.send(index, now, (next.payload_bytes, next.wire_bytes))
+    }
+
+    /// A datagram of so many bytes of payload, and so many that links count, leaves at `now`.
+    pub(crate) fn send(
+        &mut self,
+        index: StreamId,
+        now: Time,
+        (payload_bytes, wire_bytes): (u32, u32),
+    ) -> Packet {
         let number = self.sent_pkts as u32;
         self.sent_pkts += 1;
-        self.sent_bytes += u64::from(next.payload_bytes);
-        Packet::datagram(
-            index.index() as u32,
-            number,
-            next.payload_bytes,
-            next.wire_bytes,
-            now,
-        )
+        self.sent_bytes += u64::from(payload_bytes);
+        let stream = index.index() as u32;
+        Packet::datagram(stream, number, payload_bytes, wire_bytes, now)
     }
 
     /// A datagram arrives at `now`.
@@ -155,6 +178,9 @@ impl Stream {
         self.last_arrival = now;
         self.received_pkts += 1;
         self.received_bytes += u64::from(packet.segment.len);
+        if self.user.is_some() {
+            return;
+        }
         if self.spec.keeps_arrivals {
             self.arrivals.push(Arrival {
                 number: packet.segment.seq,

@@ -4,6 +4,7 @@
 //! second of those to come; a long run thus has a coarser trace, never a missing end.
 
 use trammel_core::time::{Span, Time};
+use trammel_tcp::cc::PathModel;
 use trammel_tcp::connection::Connection;
 
 /// Most samples that a trace keeps.
@@ -46,6 +47,8 @@ pub struct Sample {
     pub pacing_bytes_per_s: u64,
     /// Delivery rate, bytes/s.
     pub delivery_bytes_per_s: u64,
+    /// The variant's model of the path.
+    pub model: PathModel,
 }
 
 impl Sample {
@@ -68,6 +71,7 @@ impl Sample {
             bytes_acked: tp.bytes_acked,
             pacing_bytes_per_s: sender.pacing_rate(),
             delivery_bytes_per_s: sender.delivery_rate(),
+            model: sender.congestion_control().path_model(tp),
         }
     }
 }

@@ -16,7 +16,7 @@ use trammel_netsim::trace::Pace;
 use trammel_stats::arrivals::{Renewal, Spans};
 use trammel_stats::dist::constant::Constant;
 use trammel_tcp::cc;
-use trammel_tcp::stack::Stack;
+use trammel_tcp::stack::{EcnMode, Stack};
 
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
@@ -48,7 +48,9 @@ fn captured(limit: u32, ecn: bool) -> (Vec<u8>, Network) {
     net.capture(&[there, back], Box::new(out.clone()));
     let cubic = cc::find("cubic").expect("the variant is built in");
     let mut stack = Stack::linux_6();
-    stack.ecn = ecn;
+    if ecn {
+        stack.ecn = EcnMode::Classic;
+    }
     net.add_flow(FlowSpec {
         name: "flow".into(),
         client: stack.clone(),

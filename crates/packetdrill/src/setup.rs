@@ -7,7 +7,7 @@
 
 use crate::sysctl;
 use trammel_core::time::Span;
-use trammel_tcp::stack::{LINUX_RMEM_MAX, Stack};
+use trammel_tcp::stack::{EcnMode, LINUX_RMEM_MAX, Stack};
 
 /// How deep files of commands may name each other.
 const DEPTH: u32 = 4;
@@ -18,8 +18,8 @@ pub(crate) struct Settings {
     pub(crate) stack: Stack,
     /// Congestion control of new sockets.
     pub(crate) congestion_control: &'static str,
-    pub(crate) asks_for_ecn: bool,
-    pub(crate) grants_ecn: bool,
+    pub(crate) asks_for_ecn: EcnMode,
+    pub(crate) grants_ecn: EcnMode,
     /// Send buffer: what a socket begins with, and the most that it grows to, bytes.
     pub(crate) send_buffer: (u64, u64),
 }
@@ -40,8 +40,8 @@ impl Default for Settings {
                 ..Stack::linux_6()
             },
             congestion_control: "cubic",
-            asks_for_ecn: false,
-            grants_ecn: true,
+            asks_for_ecn: EcnMode::Off,
+            grants_ecn: EcnMode::Classic,
             send_buffer: (16_384, 4_194_304),
         }
     }
@@ -96,6 +96,8 @@ fn command(
         // back; what is on the wire has been segmented whoever did it; settings do not outlive a
         // script.
         ("ip", ["tcp_metrics", "flush", ..])
+        // Counters begin at 0.
+        | ("nstat", ["-n"])
         | ("tc", ["qdisc", "add" | "replace", "dev", _, "root", "pfifo"])
         | ("ethtool", ["-K", _, ..]) => Ok(()),
         ("tc", ["qdisc", "add" | "replace", "dev", _, "root", "fq"]) => {

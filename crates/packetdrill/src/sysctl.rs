@@ -3,7 +3,8 @@
 //! A name that is not in the table skips the script: what it asks for would silently not be so.
 
 use crate::setup::Settings;
-use trammel_tcp::stack::{LossDetection, Stack};
+use trammel_core::time::Span;
+use trammel_tcp::stack::{EcnMode, EcnOption, LossDetection, Stack};
 
 /// What a setting changes here.
 enum Effect {
@@ -28,8 +29,13 @@ const TABLE: &[(&str, Effect)] = &[
         Effect::Number(|stack, value| stack.tail_loss_probe = value >= 3),
     ),
     ("tcp_ecn", Effect::Text(ecn)),
-    // Accurate ECN is not offered.
-    ("tcp_ecn_option", Effect::None),
+    (
+        "tcp_ecn_fallback",
+        Effect::Number(|stack, on| stack.ecn_fallback = on != 0),
+    ),
+    ("tcp_ecn_option", Effect::Text(ecn_option)),
+    // Beacons are for mode 1, and of mode 1 so many a round trip as Linux has by itself.
+    ("tcp_ecn_option_beacon", Effect::None),
     // Linux ignores it since 4.15.
     ("tcp_fack", Effect::None),
     // Scripts that use fast open are skipped.
@@ -41,6 +47,8 @@ const TABLE: &[(&str, Effect)] = &[
     ("tcp_min_tso_segs", Effect::None),
     // Scripts that poll are skipped.
     ("tcp_notsent_lowat", Effect::None),
+    // Answers to what cannot be true are not limited.
+    ("tcp_invalid_ratelimit", Effect::None),
     // Without `fq` nothing is paced.
     ("tcp_pacing_ca_ratio", Effect::None),
     // Without `fq` nothing is paced.
@@ -51,6 +59,10 @@ const TABLE: &[(&str, Effect)] = &[
         Effect::Number(|stack, segments| stack.reordering = segments.clamp(1, 300) as u32),
     ),
     ("tcp_rmem", Effect::Text(receive_memory)),
+    (
+        "tcp_rto_max_ms",
+        Effect::Number(|stack, ms| stack.max_rto = Span::from_ms(ms.clamp(1000, 120_000))),
+    ),
     ("tcp_sack", Effect::Number(|stack, on| stack.sack = on != 0)),
     (
         "tcp_slow_start_after_idle",
@@ -111,13 +123,29 @@ fn congestion_control(settings: &mut Settings, name: &str) -> Result<(), String>
     Ok(())
 }
 
-/// 0: never; 1: asked for and granted; 2: granted.
+/// 0: never; 1: asked for and granted; 2: granted; 3: accurate ECN is asked for and granted; 4:
+/// granted, classic ECN asked for; 5: granted.
 fn ecn(settings: &mut Settings, value: &str) -> Result<(), String> {
     (settings.asks_for_ecn, settings.grants_ecn) = match value {
-        "0" => (false, false),
-        "1" => (true, true),
-        "2" => (false, true),
-        _ => return Err(": accurate ECN".to_owned()),
+        "0" => (EcnMode::Off, EcnMode::Off),
+        "1" => (EcnMode::Classic, EcnMode::Classic),
+        "2" => (EcnMode::Off, EcnMode::Classic),
+        "3" => (EcnMode::Accurate, EcnMode::Accurate),
+        "4" => (EcnMode::Classic, EcnMode::Accurate),
+        "5" => (EcnMode::Off, EcnMode::Accurate),
+        _ => return Err(", which is no mode of ECN".to_owned()),
+    };
+    Ok(())
+}
+
+/// 0: never; 1: where the field ACE does not suffice; 2: wherever there is room; 3: as 2, even
+/// where it seems to be dropped.
+fn ecn_option(settings: &mut Settings, value: &str) -> Result<(), String> {
+    settings.stack.ecn_option = match value {
+        "0" => EcnOption::Never,
+        "1" => EcnOption::Minimum,
+        "2" => EcnOption::Full,
+        _ => return Err(": a mode of the AccECN option that is not modelled".to_owned()),
     };
     Ok(())
 }
@@ -178,13 +206,17 @@ mod tests {
             ),
             (
                 "net.ipv4.tcp_ecn",
-                "3",
-                "`net.ipv4.tcp_ecn=3`: accurate ECN",
+                "6",
+                "`net.ipv4.tcp_ecn=6`, which is no mode of ECN",
             ),
         ] {
             assert_eq!(set(name, value), Err(why.to_owned()));
         }
-        assert!(!settings.stack.timestamps && settings.grants_ecn && !settings.asks_for_ecn);
+        assert!(!settings.stack.timestamps);
+        let ecn = |settings: &Settings| (settings.asks_for_ecn, settings.grants_ecn);
+        assert_eq!(ecn(&settings), (EcnMode::Off, EcnMode::Classic));
+        super::set(&mut settings, "net.ipv4.tcp_ecn", "4").unwrap();
+        assert_eq!(ecn(&settings), (EcnMode::Classic, EcnMode::Accurate));
         assert_eq!(settings.stack.receive_buffer, 540_000);
     }
 }

@@ -36,11 +36,14 @@ fn what_arrives_is_for_the_port_that_is_bound() {
 }
 
 #[test]
-fn data_for_a_connection_that_is_shut_for_reading_is_not_modelled() {
+fn data_for_a_connection_that_nobody_reads_resets_it() {
     let shut = format!("{BEGIN}+0 shutdown(4, SHUT_RDWR) = 0\n+0 > F. 1:1(0) ack 1\n");
     assert_eq!(outcome(&shut), ScriptOutcome::Passed);
     let data = format!("{shut}+0 < . 1:401(400) ack 2 win 65535\n");
-    assert!(matches!(outcome(&data), ScriptOutcome::Skipped { .. }));
+    let reset = format!("{data}+0 > R 2:2(0)\n");
+    assert_eq!(outcome(&reset), ScriptOutcome::Passed);
+    let silent = format!("{data}+0 > . 2:2(0) ack 401\n");
+    assert!(matches!(outcome(&silent), ScriptOutcome::Failed(_)));
 }
 
 #[test]

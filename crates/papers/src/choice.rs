@@ -16,6 +16,8 @@ pub struct Choice {
     pub seconds: Option<f64>,
     /// Other generators that take turns with ours.
     pub peers: Vec<Peer>,
+    /// The kernel of experiments that need one given, as in `[measure] source`.
+    pub kernel: Option<String>,
     /// Runs that are done already, by their keys.
     pub known: Arc<BTreeMap<String, RunTables>>,
 }

@@ -139,6 +139,10 @@ mod tests {
     use super::*;
     use trammel_core::time::Time;
 
+    #[expect(
+        clippy::default_trait_access,
+        reason = "the model's crate is not this one's"
+    )]
     fn sample(ms: u64, bytes_acked: u64) -> Sample {
         Sample {
             time: Time::from_ms(ms),
@@ -152,6 +156,7 @@ mod tests {
             bytes_acked,
             pacing_bytes_per_s: 0,
             delivery_bytes_per_s: 0,
+            model: Default::default(),
         }
     }
 

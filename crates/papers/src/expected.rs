@@ -122,7 +122,7 @@ fn row(record: &csv::StringRecord) -> Result<Expected, String> {
     }
     let verdict = Verdict::from_word(cell(6)).ok_or_else(|| {
         format!(
-            "`verdict` cannot be `{}`: it is `matches` or `differs`",
+            "`verdict` cannot be `{}`: it is `matches`, `differs` or `inapplicable`",
             cell(6)
         )
     })?;
@@ -134,8 +134,13 @@ fn row(record: &csv::StringRecord) -> Result<Expected, String> {
             verdict.word()
         )
     })?;
-    if verdict == Verdict::Differs && cell(8).is_empty() {
-        return Err("`differs` needs a `reason`: the mechanism".to_owned());
+    let wanted = match verdict {
+        Verdict::Matches => None,
+        Verdict::Differs => Some("the mechanism"),
+        Verdict::Inapplicable => Some("what is missing here"),
+    };
+    if let Some(wanted) = wanted.filter(|_| cell(8).is_empty()) {
+        return Err(format!("`{}` needs a `reason`: {wanted}", verdict.word()));
     }
     Ok(Expected {
         table: cell(0).to_owned(),
@@ -174,11 +179,11 @@ mod tests {
             "{HEADER}1,a,b,x,ratio,0,matches,,\n1,a,c,1,ratio,0,maybe,,\n\
              1,a,d,1,ratio,0,differs,known,\n\
              1,a,e,1,ratio,-1,matches,,\n1,a,f,1,ratio,0,matches,,\n1,a,f,1,ratio,0,matches,,\n\
-             1,a,g,1,ratio,0,matches,known,\n1,a\n"
+             1,a,g,1,ratio,0,matches,known,\n1,a\n1,a,h,1,ratio,0,inapplicable,,\n"
         );
         let faults = parse("e.csv", &text).unwrap_err();
         let lines: Vec<_> = faults.iter().map(|fault| fault.line).collect();
-        assert_eq!(lines, [2, 3, 4, 5, 7, 8, 9], "{faults:?}");
+        assert_eq!(lines, [2, 3, 4, 5, 7, 8, 9, 10], "{faults:?}");
         assert!(
             faults[1]
                 .to_string()

@@ -12,6 +12,7 @@ use trammel_core::label::Label;
 use trammel_scenario::File;
 use trammel_scenario::Reading;
 use trammel_scenario::model::Engine;
+use trammel_scenario::tree::Value;
 use trammel_stats::stats::spearman;
 use trammel_stats::table::Table;
 use trammel_transport::points::{Failure, RunOptions, TransportOutcome, Watch, run_points};
@@ -98,7 +99,7 @@ pub fn run(paper: &Paper, at: usize, choice: &Choice, watch: &dyn Watch) -> anyh
             ..Done::nothing(at)
         });
     }
-    let file = file(paper, experiment, choice.is_full)?;
+    let file = file(paper, experiment, choice)?;
     let options = RunOptions {
         engines: vec![engine(experiment)],
         threads: choice.threads,
@@ -136,14 +137,17 @@ impl Done {
 }
 
 /// The scenario of `experiment` with its keys set.
-pub fn file(paper: &Paper, experiment: &Experiment, is_full: bool) -> anyhow::Result<File> {
+pub fn file(paper: &Paper, experiment: &Experiment, choice: &Choice) -> anyhow::Result<File> {
     let path = paper.dir.join(&experiment.scenario);
-    let choice = if is_full {
+    let of_choice = if choice.is_full {
         &experiment.full
     } else {
         &experiment.quick
     };
-    let set: Vec<_> = experiment.set.iter().chain(choice).cloned().collect();
+    let given = choice.kernel.iter().filter(|_| experiment.needs_kernel);
+    let given = given.map(|source| ("measure.source".to_owned(), Value::Text(source.clone())));
+    let set = experiment.set.iter().chain(of_choice).cloned();
+    let set: Vec<_> = set.chain(given).collect();
     let engines = [engine(experiment)];
     let reading = Reading {
         set: &set,

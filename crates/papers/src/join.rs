@@ -86,7 +86,8 @@ pub fn join<'a>(paper: &'a Paper, done: &[Done]) -> Vec<Joined<'a>> {
             });
         }
         if !is_judged {
-            let outcome = Some(VerdictOutcome::NotRun);
+            let (printed, tolerance) = (&expected.printed, expected.tolerance);
+            let outcome = Some(judge(None, printed, tolerance, expected.verdict));
             all.insert(
                 before,
                 Joined {
@@ -199,6 +200,8 @@ pub struct Count {
     pub changed: usize,
     /// No experiment gave a number.
     pub not_run: usize,
+    /// None can here: what they are of is missing.
+    pub inapplicable: usize,
 }
 
 impl Count {
@@ -209,6 +212,9 @@ impl Count {
             let place = match (one.outcome, one.expected.cause) {
                 (None, _) => continue,
                 (Some(VerdictOutcome::NotRun), _) => &mut count.not_run,
+                (Some(VerdictOutcome::Inapplicable), _) | (Some(_), Cause::Lacking) => {
+                    &mut count.inapplicable
+                }
                 (Some(VerdictOutcome::AsRecorded), Cause::Unaided) => &mut count.matching,
                 (Some(VerdictOutcome::AsRecorded), Cause::Fitted) => &mut count.fitted,
                 (Some(VerdictOutcome::AsRecorded), Cause::Known) => &mut count.known,
@@ -228,7 +234,8 @@ impl Count {
 
     /// All printed numbers that are compared.
     pub fn all(&self) -> usize {
-        self.matching + self.fitted + self.differing() + self.changed + self.not_run
+        let judged = self.matching + self.fitted + self.differing() + self.changed;
+        judged + self.not_run + self.inapplicable
     }
 
     /// All of it in one line.
@@ -241,6 +248,7 @@ impl Count {
             (self.unexplained, "differ without a cause found"),
             (self.changed, "came out otherwise than recorded"),
             (self.not_run, "were not run"),
+            (self.inapplicable, "are inapplicable"),
         ];
         let parts = parts.iter().filter(|(n, _)| *n > 0);
         let parts: Vec<_> = parts.map(|(n, what)| format!("{n} {what}")).collect();

@@ -18,6 +18,7 @@ pub mod estimated;
 pub mod expected;
 pub mod experiment;
 pub mod expression;
+pub mod findings;
 pub mod join;
 pub mod library;
 pub mod page;

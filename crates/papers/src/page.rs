@@ -5,7 +5,7 @@ use super::experiment::Done;
 use super::join::{Count, Joined};
 use super::spec::Experiment;
 use super::verdict::{Cause, Verdict, VerdictOutcome};
-use super::{Paper, curves, devices, plots, streams};
+use super::{Paper, curves, devices, findings, plots, streams};
 use trammel_core::label::Label;
 use trammel_report::comparison::{BOUNDS, Comparison, Estimate, Row, Source, Verdict as Shown};
 use trammel_report::dots::{DotPlot, DotSeries};
@@ -36,6 +36,16 @@ pub fn page(
     let count = Count::of(joined.iter());
     let tables = tables(joined);
     let mut sections = vec![overview(paper, joined, &tables, facts)];
+    let (findings, _) = findings::texts(paper, done);
+    if !findings.is_empty() {
+        let kind = NoteKind::Info;
+        let notes = findings.into_iter();
+        sections.push(Section {
+            heading: "Findings".to_owned(),
+            text: "Each number is of this run.".to_owned(),
+            blocks: notes.map(|text| Block::Note(Note { kind, text })).collect(),
+        });
+    }
     for name in &tables {
         sections.push(table_section(paper, joined, name));
     }
@@ -67,13 +77,7 @@ pub fn page(
         "" => format!("Are the numbers of {} reproduced?", spec.authors),
         question => question.to_owned(),
     };
-    // Our own measurements are not published ones.
-    let what = if tables.iter().all(|table| paper.source_of(table).is_some()) {
-        "reference"
-    } else {
-        "printed"
-    };
-    let line = count.line().replace("printed", what);
+    let line = count.line().replace("printed", noun(paper, joined));
     let sentence = match count.changed {
         0 => format!("O{}.", &line[1..]),
         n => format!(
@@ -142,6 +146,11 @@ fn highlights(count: Count) -> Vec<Highlight> {
         ),
         ("changed", count.changed, "came out otherwise than recorded"),
         ("not run", count.not_run, "no experiment gave a number"),
+        (
+            "inapplicable",
+            count.inapplicable,
+            "what they are of is not in Trammel",
+        ),
     ];
     let shown = rows
         .into_iter()
@@ -149,6 +158,33 @@ fn highlights(count: Count) -> Vec<Highlight> {
     shown
         .map(|(name, value, note)| one(name, value, note))
         .collect()
+}
+
+/// What the numbers are that ours are compared with: runs of our own are no printed ones.
+pub(crate) fn noun(paper: &Paper, joined: &[Joined<'_>]) -> &'static str {
+    let compared = joined.iter().filter(|one| one.ours.is_some());
+    let (mut own, mut printed) = (0, 0);
+    for one in compared {
+        match paper.source_of(&one.expected.table) {
+            Some(_) => own += 1,
+            None => printed += 1,
+        }
+    }
+    if own > 0 && printed == 0 {
+        "reference"
+    } else {
+        "printed"
+    }
+}
+
+/// Who a table's numbers are of: the label, and the source where it is not the paper.
+fn origin<'a>(paper: &'a Paper, name: &str) -> (Label, &'a str) {
+    let table = paper.spec.tables.iter().find(|table| table.name == name);
+    match paper.source_of(name) {
+        Some(source) if table.is_some_and(|table| table.is_of_kernel) => (Label::LinuxVt, source),
+        Some(source) => (Label::Simulated, source),
+        None => (Label::Published, ""),
+    }
 }
 
 /// The tables in the order of `expected.csv`.
@@ -182,6 +218,7 @@ fn overview(paper: &Paper, joined: &[Joined<'_>], tables: &[&str], facts: &Facts
         ("differ, unexplained", Int),
         ("changed", Int),
         ("not run", Int),
+        ("inapplicable", Int),
     ];
     let mut table = Table::with("overview", &columns);
     for name in tables {
@@ -196,6 +233,7 @@ fn overview(paper: &Paper, joined: &[Joined<'_>], tables: &[&str], facts: &Facts
             count.unexplained.into(),
             count.changed.into(),
             count.not_run.into(),
+            count.inapplicable.into(),
         ];
         table.push(row).expect("the row has a cell for each column");
     }
@@ -329,10 +367,7 @@ fn table_section(paper: &Paper, joined: &[Joined<'_>], name: &str) -> Section {
         .iter()
         .map(|column| Source::new(column.first.label, named(column.first)))
         .collect();
-    let (label, source) = match paper.source_of(name) {
-        Some(source) => (Label::Simulated, source),
-        None => (Label::Published, ""),
-    };
+    let (label, source) = origin(paper, name);
     all.push(Source::new(label, source));
     let comparison = Comparison {
         title: match source {
@@ -387,7 +422,7 @@ fn shown(expected: &Expected, outcome: VerdictOutcome, reasons: &[(Verdict, &str
     let at = reasons.iter().position(|reason| *reason == one);
     let footnote = at.map_or(String::new(), |at| format!("({})", letter(at)));
     let cause = match expected.cause {
-        Cause::Unaided => "",
+        Cause::Unaided | Cause::Lacking => "",
         Cause::Fitted => "by a fitted constant",
         Cause::Known => "known cause",
         Cause::Inferred => "inferred cause",
@@ -451,10 +486,7 @@ fn dot_plots(
             })
             .filter(|series| series.values.iter().any(Option::is_some))
             .collect();
-        let (label, source) = match paper.source_of(name) {
-            Some(source) => (Label::Simulated, source),
-            None => (Label::Published, ""),
-        };
+        let (label, source) = origin(paper, name);
         let values = here.iter().map(|cell| Some(cell.value)).collect();
         series.push(DotSeries {
             name: source.to_owned(),

@@ -4,10 +4,10 @@ use crate::choice::Choice;
 use crate::experiment;
 use crate::experiment::Done;
 use crate::join::{Count, join, table};
-use crate::page::{Facts, page};
+use crate::page::{Facts, noun, page};
 use crate::spec::{Engine, Experiment};
 use crate::verdict::VerdictOutcome;
-use crate::{Paper, library, plots, streams};
+use crate::{Paper, findings, library, plots, streams};
 use anyhow::bail;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -97,6 +97,10 @@ pub fn run(job: &PaperJob) -> anyhow::Result<ExitCode> {
     if is_of_streams && !experiments.any(is_measured) {
         bail!("`--duration` and `--beside` are for measured streams; none of these papers has any");
     }
+    let mut experiments = papers.iter().flat_map(|paper| &paper.spec.experiments);
+    if job.choice.kernel.is_some() && !experiments.any(|one| one.needs_kernel) {
+        bail!("`--kernel` is for experiments in a kernel of yours; none of these papers has any");
+    }
     let mut codes = Vec::new();
     let mut tables = Vec::new();
     for paper in &papers {
@@ -155,6 +159,13 @@ fn one(job: &PaperJob, paper: &Paper, out: Option<&Out>) -> anyhow::Result<(u8, 
             is_full: job.choice.is_full,
             notes: &reproduced.notes,
         };
+        let (findings, _) = findings::texts(paper, &reproduced.done);
+        if !findings.is_empty() {
+            out.write(
+                "findings.txt",
+                format!("{}\n", findings.join("\n")).as_bytes(),
+            )?;
+        }
         let provenance = provenance(&info, Vec::new());
         let report = page(paper, &reproduced.done, &joined, &facts, provenance);
         if reproduced.is_interrupted {
@@ -220,7 +231,13 @@ pub fn reproduce(
     };
     let progress = Progress::new();
     let experiments = paper.spec.experiments.iter().enumerate();
-    let chosen = experiments.filter(|(_, one)| choice.is_full || !one.needs_full);
+    let chosen = experiments.filter(|(_, one)| {
+        if one.needs_kernel {
+            choice.kernel.is_some()
+        } else {
+            choice.is_full || !one.needs_full
+        }
+    });
     let chosen: Vec<usize> = chosen.map(|(at, _)| at).collect();
     // Every scenario is read before the first is run.
     for experiment in chosen.iter().map(|at| &paper.spec.experiments[*at]) {
@@ -231,7 +248,7 @@ pub fn reproduce(
         if experiment.scenario.is_empty() {
             continue;
         }
-        let file = experiment::file(paper, experiment, choice.is_full)?;
+        let file = experiment::file(paper, experiment, choice)?;
         for point in &file.points {
             let repeat = point.scenario.repeat;
             let work = points::work(&point.scenario, Label::Simulated);
@@ -431,6 +448,9 @@ fn tell(
     for note in &reproduced.notes {
         writeln!(err, "note: {note}")?;
     }
+    for finding in findings::texts(paper, &reproduced.done).0 {
+        writeln!(err, "{finding}")?;
+    }
     for one in joined
         .iter()
         .filter(|one| one.outcome.is_some_and(VerdictOutcome::has_changed))
@@ -451,7 +471,8 @@ fn tell(
             one.outcome.map_or("", VerdictOutcome::words),
         )?;
     }
-    writeln!(err, "{}: {}", paper.key, count.line())?;
+    let line = count.line().replace("printed", noun(paper, joined));
+    writeln!(err, "{}: {line}", paper.key)?;
     Ok(())
 }
 

@@ -32,6 +32,32 @@ pub struct Spec {
     pub figures: Vec<Figure>,
     /// Its figures over a parameter: estimates, measurements and printed numbers in one.
     pub plots: Vec<Plot>,
+    /// Sentences with numbers of the run.
+    pub findings: Vec<Finding>,
+}
+
+/// A sentence with numbers of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The sentence, with names between braces.
+    pub text: String,
+    /// What the names stand for.
+    pub values: Vec<FindingValue>,
+}
+
+/// A number in a sentence: a cell of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingValue {
+    /// Its name in the sentence.
+    pub name: String,
+    /// The experiment.
+    pub experiment: String,
+    /// The row.
+    pub row: String,
+    /// The column.
+    pub column: String,
+    /// Digits behind the point.
+    pub digits: usize,
 }
 
 /// What reproduces a paper.
@@ -54,6 +80,8 @@ pub struct TableText {
     pub text: String,
     /// Who gives the numbers, where it is not the paper.
     pub source: String,
+    /// Whether these are of the kernel's TCP in virtual time; otherwise, of a simulator.
+    pub is_of_kernel: bool,
 }
 
 /// One run of a scenario under one hypothesis.
@@ -87,6 +115,8 @@ pub struct Experiment {
     pub full: Vec<(String, Value)>,
     /// Whether it runs with `--full` only.
     pub needs_full: bool,
+    /// Whether it runs only in a kernel that is given.
+    pub needs_kernel: bool,
     /// Which cells it gives.
     pub answers: Vec<Answer>,
 }

@@ -6,8 +6,10 @@ mod streams_reader;
 mod tested_reader;
 
 use super::spec::{
-    Answer, Curve, Engine, Estimated, Experiment, Figure, Functions, Gather, Names, Spec, TableText,
+    Answer, Curve, Engine, Estimated, Experiment, Figure, Finding, FindingValue, Functions, Gather,
+    Names, Spec, TableText,
 };
+use crate::findings::names;
 use reader::{Reader, numbers};
 use std::cell::RefCell;
 use trammel_core::label::Label;
@@ -25,8 +27,10 @@ const ROOT: &[&str] = &[
     "experiment",
     "figure",
     "plot",
+    "finding",
 ];
-const TABLE: &[&str] = &["name", "title", "text", "source"];
+const FINDING: &[&str] = &["text", "values"];
+const TABLE: &[&str] = &["name", "title", "text", "source", "kernel"];
 const EXPERIMENT: &[&str] = &[
     "id",
     "scenario",
@@ -59,6 +63,7 @@ const EXPERIMENT: &[&str] = &[
     "set",
     "quick",
     "full",
+    "full_only",
     "kernel",
     "answer",
 ];
@@ -127,6 +132,10 @@ impl Spec {
                 .each("plot", "`plot`", plot_reader::PLOT)
                 .map(|r| plot_reader::plot(&r))
                 .collect(),
+            findings: reader
+                .each("finding", "`finding`", FINDING)
+                .map(|r| finding(&r))
+                .collect(),
         };
         let of_kernel = reader
             .each("experiment", "`experiment`", EXPERIMENT)
@@ -173,6 +182,14 @@ impl Spec {
         }
         let mut spec = spec;
         spec.experiments.extend(of_kernel);
+        let readers = reader.each("finding", "`finding`", FINDING);
+        for (r, finding) in readers.zip(&spec.findings) {
+            let mut values = finding.values.iter();
+            if let Some(value) = values.find(|one| spec.experiment(&one.experiment).is_none()) {
+                let what = format!("there is no experiment `{}`", value.experiment);
+                r.fault(&r.span, what, format!("as `{}` names", value.name), "");
+            }
+        }
         let list = problems.into_inner();
         if list.is_empty() {
             Ok(spec)
@@ -188,7 +205,49 @@ fn table(r: &Reader<'_>) -> TableText {
         title: r.text("title"),
         text: r.text_or_none("text"),
         source: r.text_or_none("source"),
+        is_of_kernel: r.flag("kernel").unwrap_or(false),
     }
+}
+
+/// A sentence; a value of it is written `experiment | row | column`, or with ` | digits`.
+fn finding(r: &Reader<'_>) -> Finding {
+    let text = r.text("text");
+    let mut values = Vec::new();
+    let given = r.entry("values").and_then(|entry| entry.node.as_table());
+    for entry in given.map(|table| &table.0[..]).unwrap_or_default() {
+        let parts = entry.node.as_text().unwrap_or_default().split('|');
+        let parts: Vec<_> = parts.map(str::trim).collect();
+        let digits = parts.get(3).map_or(Some(0), |digits| digits.parse().ok());
+        match (&parts[..], digits) {
+            ([experiment, row, column] | [experiment, row, column, _], Some(digits))
+                if digits <= 9 =>
+            {
+                values.push(FindingValue {
+                    name: entry.key.clone(),
+                    experiment: (*experiment).to_owned(),
+                    row: (*row).to_owned(),
+                    column: (*column).to_owned(),
+                    digits,
+                });
+            }
+            _ => r.wrong(
+                &entry.node,
+                &entry.key,
+                "`experiment | row | column | digits`",
+            ),
+        }
+        if !names(&text).contains(&entry.key.as_str()) {
+            let what = format!("`{}` is not in the text", entry.key);
+            r.fault(&entry.span, what, "not used", "");
+        }
+    }
+    for name in names(&text) {
+        if given.is_none_or(|table| table.get(name).is_none()) {
+            let what = format!("`{{{name}}}` has no value");
+            r.fault(&r.span, what, "in the text", "give it in `values`");
+        }
+    }
+    Finding { text, values }
 }
 
 fn experiment(r: &Reader<'_>) -> Experiment {
@@ -233,7 +292,8 @@ fn experiment(r: &Reader<'_>) -> Experiment {
         set: r.settings("set"),
         quick: r.settings("quick"),
         full: r.settings("full"),
-        needs_full: false,
+        needs_full: r.flag("full_only").unwrap_or(false),
+        needs_kernel: false,
         answers: r
             .each("answer", "`answer`", ANSWER)
             .filter_map(|one| answer(&one, is_judged))
@@ -249,7 +309,7 @@ fn in_kernel(r: &Reader<'_>, simulated: &Experiment) -> Option<Experiment> {
         r.problems,
         &entry.node,
         "`kernel`",
-        &["set", "quick", "full"],
+        &["set", "quick", "full", "given"],
     );
     let together = |one: &[(String, Value)], key| [one.to_vec(), own.settings(key)].concat();
     let answers = simulated.answers.iter().cloned().map(|answer| Answer {
@@ -263,6 +323,7 @@ fn in_kernel(r: &Reader<'_>, simulated: &Experiment) -> Option<Experiment> {
         quick: own.settings("quick"),
         full: together(&simulated.full, "full"),
         needs_full: own.entry("quick").is_none(),
+        needs_kernel: own.flag("given").unwrap_or(false),
         answers: answers.collect(),
         ..simulated.clone()
     })
@@ -417,6 +478,15 @@ mod tests {
         assert!(matches!(&answer.rows, Names::Each(each) if each[0].0 == "reno"));
         assert!(matches!(&answer.columns, Names::Swept(key, names)
             if key == "path.rtt" && names == &["x", "y"]));
+    }
+
+    #[test]
+    fn an_experiment_may_be_kept_for_the_full_run() {
+        let text = "title = 't'\nclaim = 'c'\n[[experiment]]\nid = 'a'\nscenario = 'a.toml'\n\
+                    full_only = true\n[[experiment]]\nid = 'b'\nscenario = 'a.toml'\n";
+        let spec = Spec::parse("paper.toml", text).unwrap();
+        let needs: Vec<_> = spec.experiments.iter().map(|one| one.needs_full).collect();
+        assert_eq!(needs, [true, false]);
     }
 
     #[test]

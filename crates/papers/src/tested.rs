@@ -202,6 +202,7 @@ fn bed(
 pub(super) fn dut(paper: &Paper, text: &str) -> anyhow::Result<Dut> {
     match text.parse::<Dut>().map_err(anyhow::Error::msg)? {
         Dut::Click(file) => Ok(Dut::Click(paper.dir.join(file))),
+        Dut::NetFpga(card) => Ok(Dut::NetFpga(card.beside(&paper.dir))),
         other => Ok(other),
     }
 }

@@ -14,12 +14,14 @@ pub enum Verdict {
     Matches,
     /// Outside it, by a mechanism that is named.
     Differs,
+    /// It cannot be run here: what it is of is missing.
+    Inapplicable,
 }
 
 impl Verdict {
     /// The verdict of a word in `expected.csv`.
     pub fn from_word(word: &str) -> Option<Verdict> {
-        [Verdict::Matches, Verdict::Differs]
+        [Verdict::Matches, Verdict::Differs, Verdict::Inapplicable]
             .into_iter()
             .find(|verdict| verdict.word() == word)
     }
@@ -28,6 +30,7 @@ impl Verdict {
         match self {
             Verdict::Matches => "matches",
             Verdict::Differs => "differs",
+            Verdict::Inapplicable => "inapplicable",
         }
     }
 }
@@ -46,16 +49,19 @@ pub enum Cause {
     Inferred,
     /// It differs, and no cause was found.
     Unexplained,
+    /// It is inapplicable.
+    Lacking,
 }
 
 impl Cause {
     /// All, with the verdict of each and its word in `expected.csv`.
-    const ALL: [(Cause, Verdict, &'static str); 5] = [
+    const ALL: [(Cause, Verdict, &'static str); 6] = [
         (Cause::Unaided, Verdict::Matches, ""),
         (Cause::Fitted, Verdict::Matches, "fitted"),
         (Cause::Known, Verdict::Differs, "known"),
         (Cause::Inferred, Verdict::Differs, "inferred"),
         (Cause::Unexplained, Verdict::Differs, "unexplained"),
+        (Cause::Lacking, Verdict::Inapplicable, ""),
     ];
 
     /// The cause that `word` names in a row of `verdict`.
@@ -91,6 +97,8 @@ pub enum VerdictOutcome {
     UnexpectedlyAgrees,
     /// Nothing was computed.
     NotRun,
+    /// Nothing can be computed here.
+    Inapplicable,
 }
 
 impl VerdictOutcome {
@@ -101,6 +109,7 @@ impl VerdictOutcome {
             VerdictOutcome::UnexpectedlyDiffers => "changed: it matched",
             VerdictOutcome::UnexpectedlyAgrees => "changed: it differed",
             VerdictOutcome::NotRun => "not run",
+            VerdictOutcome::Inapplicable => "inapplicable",
         }
     }
     /// Whether the verdict has changed.
@@ -127,13 +136,15 @@ pub fn agrees(ours: f64, printed: &str, tolerance: f64) -> bool {
 
 /// Judges `ours` against a printed number.
 pub fn judge(ours: Option<f64>, printed: &str, tolerance: f64, verdict: Verdict) -> VerdictOutcome {
-    let Some(ours) = ours else {
-        return VerdictOutcome::NotRun;
-    };
-    match (verdict, agrees(ours, printed, tolerance)) {
-        (Verdict::Matches, true) | (Verdict::Differs, false) => VerdictOutcome::AsRecorded,
-        (Verdict::Matches, false) => VerdictOutcome::UnexpectedlyDiffers,
-        (Verdict::Differs, true) => VerdictOutcome::UnexpectedlyAgrees,
+    let agrees = ours.map(|ours| agrees(ours, printed, tolerance));
+    match (verdict, agrees) {
+        (Verdict::Inapplicable, _) => VerdictOutcome::Inapplicable,
+        (_, None) => VerdictOutcome::NotRun,
+        (Verdict::Matches, Some(true)) | (Verdict::Differs, Some(false)) => {
+            VerdictOutcome::AsRecorded
+        }
+        (Verdict::Matches, Some(false)) => VerdictOutcome::UnexpectedlyDiffers,
+        (Verdict::Differs, Some(true)) => VerdictOutcome::UnexpectedlyAgrees,
     }
 }
 
@@ -200,6 +211,9 @@ mod tests {
             VerdictOutcome::UnexpectedlyAgrees
         );
         assert_eq!(judge(None, Verdict::Differs), VerdictOutcome::NotRun);
+        let inapplicable = VerdictOutcome::Inapplicable;
+        assert_eq!(judge(None, Verdict::Inapplicable), inapplicable);
+        assert!(!inapplicable.has_changed());
         assert!(
             !VerdictOutcome::NotRun.has_changed()
                 && VerdictOutcome::UnexpectedlyAgrees.has_changed()

@@ -28,7 +28,7 @@ use trammel_peer::host::Maker;
 use trammel_peer::pattern;
 use trammel_tcp::cc;
 use trammel_tcp::connection::State;
-use trammel_tcp::stack::Stack;
+use trammel_tcp::stack::{EcnMode, Stack};
 
 /// Each option with its default and its help.
 const OPTIONS: [(&str, &str, &str); 8] = [
@@ -151,7 +151,9 @@ fn transfer(texts: &Texts) -> Result<(), Box<dyn Error>> {
         .parse()
         .map_err(|why| format!("--seed: {why}"))?;
     let patience = texts.time("--patience")?;
-    stack.ecn = marking > 0.0;
+    if marking > 0.0 {
+        stack.ecn = EcnMode::Classic;
+    }
 
     let inward = Rates {
         reordering: f64::from(u8::from(delay > Span::ZERO)),
@@ -164,7 +166,7 @@ fn transfer(texts: &Texts) -> Result<(), Box<dyn Error>> {
         ..Rates::default()
     };
     let mut wire = tap::wire(seed, [inward, outward])?;
-    if stack.ecn || entry.about.name == "dctcp" {
+    if marking > 0.0 || entry.about.name == "dctcp" {
         wire.kernel.set_sysctl("ipv4/tcp_ecn", "1")?;
     }
     let listener = wire.kernel.run(|| TcpListener::bind((KERNEL, 0)))?;

@@ -10,7 +10,7 @@ use trammel_core::rng::Rng;
 use trammel_core::time::Span;
 use trammel_peer::faults::Rates;
 use trammel_tcp::cc;
-use trammel_tcp::stack::{AckPolicy, Stack};
+use trammel_tcp::stack::{AckPolicy, EcnMode, Stack};
 
 /// Drawn from one stream in the order in which they are asked for.
 struct Draw(Rng);
@@ -42,7 +42,7 @@ impl Draw {
             mss: self.of(&[88, 536, 1460, 1460]),
             sack: self.of(&[true, true, false]),
             timestamps: self.of(&[true, true, false]),
-            ecn: self.chance(),
+            ecn: self.of(&[EcnMode::Off, EcnMode::Classic, EcnMode::Accurate]),
             window_scaling: self.of(&[true, true, false]),
             nagle: self.chance(),
             receive_buffer: buffer,

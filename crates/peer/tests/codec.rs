@@ -26,7 +26,7 @@ fn segments() -> impl Strategy<Value = Segment> {
             window,
             len,
             ecn: ECN[ecn],
-            flags: Flags(flags).with(Flags::ACK),
+            flags: Flags(u16::from(flags)).with(Flags::ACK),
             ts_val: if timestamps { ts_val } else { 0 },
             ts_ecr: if timestamps { ts_ecr } else { 0 },
             options: Options {
@@ -146,7 +146,8 @@ proptest! {
         prop_assert_eq!(
             (tcp.sequence_number(), tcp.acknowledgment_number()), (segment.seq, segment.ack)
         );
-        prop_assert_eq!((tcp.window_size(), tcp.slice()[13]), (segment.window, segment.flags.0));
+        let flags = u16::from(tcp.slice()[13]);
+        prop_assert_eq!((tcp.window_size(), flags), (segment.window, segment.flags.0));
         let options: Vec<_> = tcp.options_iterator().map(Result::unwrap).filter(
             |option| *option != TcpOptionElement::Noop
         ).collect();

@@ -4,7 +4,7 @@ mod common;
 
 use common::{MIB, Opener, Transfer, lossy};
 use trammel_peer::faults::Rates;
-use trammel_tcp::stack::Stack;
+use trammel_tcp::stack::{EcnMode, Stack};
 
 /// `tcpi_options` of linux/tcp.h.
 const TIMESTAMPS: u8 = 1;
@@ -106,7 +106,7 @@ fn marks_of_the_wire_reduce_the_windows_of_both_ends() {
             sysctls: vec![("tcp_ecn", "1")],
             ..Transfer::default()
         };
-        transfer.stack.ecn = true;
+        transfer.stack.ecn = EcnMode::Classic;
         let Some(outcome) = transfer.run() else {
             return;
         };
@@ -127,7 +127,7 @@ fn marks_of_the_wire_reduce_the_windows_of_both_ends() {
 #[test]
 fn ecn_is_off_where_one_end_does_not_want_it() {
     for opener in [Opener::Ours, Opener::Kernel] {
-        for (kernel, ours) in [("0", true), ("1", false)] {
+        for (kernel, ours) in [("0", EcnMode::Classic), ("1", EcnMode::Off)] {
             let mut transfer = Transfer {
                 opener,
                 to_kernel: MIB,

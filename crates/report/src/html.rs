@@ -146,6 +146,7 @@ fn body(out: &mut String, blocks: &[Block], limit: usize, files: &BTreeSet<Strin
             Block::Figure(one) => figure(out, one, limit),
             Block::Dots(plot) => *out += &plot.to_html(),
             Block::HeatMap(map) => *out += &map.to_html(),
+            Block::Graph(graph) => *out += &graph.to_html(),
             Block::Comparison(comparison) => *out += &comparison.to_html(files),
             Block::Table(table) => *out += &table.to_html(files),
             Block::Choice(one) => choice(out, one, limit, files),

@@ -8,7 +8,7 @@
 //! ```text
 //! Report ── title, question, answer (one sentence and its number), highlights
 //!   └─ Section ── heading, text
-//!        └─ Block ── Figure │ Dots │ HeatMap │ Comparison │ Table │ Note │ Choice ── Block
+//!        └─ Block ── Figure │ Dots │ HeatMap │ Graph │ Comparison │ Table │ Note │ Choice ── Block
 //!   └─ Provenance ── who, what, when: the only part that may differ between two identical runs
 //! ```
 //!
@@ -25,6 +25,7 @@ mod describe;
 pub mod dots;
 pub mod figure;
 pub mod found;
+pub mod graph;
 pub mod heat_map;
 mod html;
 pub mod kept;
@@ -43,6 +44,7 @@ use std::collections::BTreeSet;
 use comparison::Comparison;
 use dots::DotPlot;
 use figure::Figure;
+use graph::Graph;
 use heat_map::HeatMap;
 use trammel_core::label::Label;
 use trammel_stats::table::Table;
@@ -110,6 +112,8 @@ pub enum Block {
     Dots(DotPlot),
     /// A matrix of numbers as colours.
     HeatMap(HeatMap),
+    /// A network as a drawing.
+    Graph(Graph),
     /// Engines and published numbers side by side.
     Comparison(Comparison),
     /// A table as it is.
@@ -203,7 +207,7 @@ impl Report {
         found
     }
 
-    /// Every figure and heat map as `(id, SVG text)`, for `figures/<id>.svg`.
+    /// Every figure, heat map and graph as `(id, SVG text)`, for `figures/<id>.svg`.
     pub fn figures(&self) -> Vec<(String, String)> {
         let blocks = self.blocks().into_iter();
         blocks
@@ -211,6 +215,7 @@ impl Report {
                 Block::Figure(figure) => Some((figure.id.clone(), figure.to_svg())),
                 Block::Dots(plot) => Some((plot.id.clone(), plot.to_svg())),
                 Block::HeatMap(map) => Some((map.id.clone(), map.to_svg())),
+                Block::Graph(graph) => Some((graph.id.clone(), graph.to_svg())),
                 _ => None,
             })
             .collect()

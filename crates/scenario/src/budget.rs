@@ -4,14 +4,17 @@
 //! and ends within a day; what does not would fill memory or never end, and is refused with the key
 //! that is at fault.
 
+use super::app::App;
 use super::check::Fault;
 use super::model::{Scenario, Tracing};
 use super::path::Line;
 use super::plugin::Random;
 use super::topology::Topology;
 use super::workload::{Workload, WorkloadKind};
+use crate::registry::Family;
 use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
+use trammel_netsim::apps;
 use trammel_netsim::trace::MAX_SAMPLES;
 
 /// Packets that links carry in a run, and datagrams that a stream sends.
@@ -56,6 +59,9 @@ pub(super) fn faults(scenario: &Scenario) -> Vec<Fault> {
     }
     for (n, workload) in scenario.workloads.iter().enumerate() {
         on_workload(scenario, n, workload, &mut all);
+    }
+    for (n, app) in scenario.apps.iter().enumerate() {
+        on_app(scenario, n, app, &mut all);
     }
     all
 }
@@ -116,6 +122,12 @@ fn flows(scenario: &Scenario, all: &mut Vec<Fault>) {
         let reads = flow
             .reader
             .map_or(0.0, |every| draws(end, Some(every.as_secs_f64())));
+        let writes = flow.rate.map_or(0.0, |_| draws(end, Some(1e-3)));
+        if writes * count as f64 > MOST_EVENTS {
+            let what = format!("the application would write {} times", about(writes));
+            let place = format!("flow.{n}.rate");
+            all.push(refused(place, what, MOST_EVENTS, "shorten the run"));
+        }
         if reads > MOST_EVENTS {
             let what = format!("the receiver would read {} times", about(reads));
             let place = format!("flow.{n}.reader");
@@ -188,15 +200,10 @@ fn lines(scenario: &Scenario) -> Vec<(String, &Line, Span)> {
     }
 }
 
-fn fastest(line: &Line) -> Rate {
-    let rates = line.schedule.iter().map(|change| change.rate);
-    rates.chain([line.rate]).max().unwrap_or(line.rate)
-}
-
 /// Full packets that a line can carry in so many seconds.
 fn packets(line: &Line, seconds: f64) -> f64 {
     let bytes = f64::from(line.mtu + line.overhead);
-    fastest(line).as_bps() as f64 * seconds / 8.0 / bytes
+    line.fastest().as_bps() as f64 * seconds / 8.0 / bytes
 }
 
 fn on_line(scenario: &Scenario, place: &str, line: &Line, rtt: Span, all: &mut Vec<Fault>) {
@@ -295,6 +302,27 @@ fn on_workload(scenario: &Scenario, n: usize, workload: &Workload, all: &mut Vec
     }
 }
 
+fn on_app(scenario: &Scenario, n: usize, app: &App, all: &mut Vec<Fault>) {
+    let (Ok(params), Some(entry)) = (app.kind.params(Family::App), apps::find(&app.kind.name))
+    else {
+        return;
+    };
+    let (users, name) = (f64::from(app.users), &app.name);
+    let events = users * (entry.pace)(&params) * active(scenario, app.start, app.stop);
+    let place = format!("app.{n}.users");
+    if events > MOST_EVENTS {
+        let what = format!("the users of `{name}` would do {} things", about(events));
+        let help = "have fewer users that do less, or shorten the run";
+        all.push(refused(place, what, MOST_EVENTS, help));
+        return;
+    }
+    let open = users * (entry.connections)(&params) as f64;
+    if open > MOST_OPEN {
+        let what = format!("`{name}` would have {} connections open", about(open));
+        all.push(refused(place, what, MOST_OPEN, "have fewer users"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::about;
@@ -359,6 +387,16 @@ mod tests {
                 format!("duration = '100 s'\n{PATH}[[flow]]\nvariant = 'reno'\nreader = '1 ns'\n"),
                 "reader",
                 "read",
+            ),
+            (
+                format!("{PATH}[[app]]\nkind = 'rpc'\nusers = 10000\nrate = 1e6\n"),
+                "users",
+                "things",
+            ),
+            (
+                format!("{PATH}[[app]]\nkind = 'web'\nusers = 10000\nconnections = 64\n"),
+                "users",
+                "connections open",
             ),
         ] {
             let said = refused(&text);

@@ -2,16 +2,20 @@
 //!
 //! The checks see the model only, so a scenario built from Rust passes the same ones as a file.
 
+mod devices;
+
 use super::budget;
 use super::flow::Flow;
 use super::model::{Pcap, Scenario};
-use super::named::{plugins, refused_disciplines};
-use super::path::{Line, Path};
+use super::named::{plugins, refused_apps, refused_disciplines};
+use super::path::{Change, Direction, Jitter, Line, Path, Queue};
+use super::registry::Family;
 use super::topology::{Graph, Topology};
 use super::workload::{Arrivals, WorkloadKind};
 use std::collections::BTreeSet;
+use trammel_core::entry::Value;
 use trammel_core::time::{Span, Time};
-use trammel_core::units::nearest;
+use trammel_core::units::{Rate, nearest};
 use trammel_netsim::network::MAX_HOPS;
 
 /// One fault, at a dotted place such as `flow.1.stop`.
@@ -39,10 +43,10 @@ pub fn told(faults: &[Fault]) -> String {
 }
 
 #[derive(Debug, Default)]
-struct Faults(Vec<Fault>);
+pub(crate) struct Faults(Vec<Fault>);
 
 impl Faults {
-    fn add(
+    pub(crate) fn add(
         &mut self,
         place: impl Into<String>,
         what: impl Into<String>,
@@ -74,8 +78,9 @@ impl Scenario {
 /// Every fault but unknown plug-ins and their parameters, which a file's reader underlines itself.
 pub(super) fn faults(scenario: &Scenario) -> Vec<Fault> {
     let mut all = Faults::default();
-    if scenario.flows.is_empty() && scenario.workloads.is_empty() && scenario.streams.is_empty() {
-        let help = "add `[[flow]]`, `[[workload]]` or `[[stream]]`";
+    let has_flows = !scenario.flows.is_empty() || !scenario.workloads.is_empty();
+    if !has_flows && scenario.streams.is_empty() && scenario.apps.is_empty() {
+        let help = "add `[[flow]]`, `[[workload]]`, `[[stream]]` or `[[app]]`";
         all.add(
             "",
             "the scenario has no traffic",
@@ -100,6 +105,9 @@ pub(super) fn faults(scenario: &Scenario) -> Vec<Fault> {
         Topology::Graph(graph) => on_graph(scenario, graph, &mut all),
     }
     for (place, error) in refused_disciplines(scenario) {
+        all.add(place, error, "this combination is impossible", "");
+    }
+    for (place, error) in refused_apps(scenario) {
         all.add(place, error, "this combination is impossible", "");
     }
     if all.0.is_empty() {
@@ -144,7 +152,20 @@ fn times(scenario: &Scenario, all: &mut Faults) {
     for (n, stream) in scenario.streams.iter().enumerate() {
         one(format!("stream.{n}"), Some(stream.start), stream.stop);
     }
+    for (n, app) in scenario.apps.iter().enumerate() {
+        one(format!("app.{n}"), Some(app.start), app.stop);
+    }
     for (n, flow) in scenario.flows.iter().enumerate() {
+        if flow.pacing == Some(false) && flow.is_paced() == Some(true) {
+            let (key, what) = if flow.pacing_rate.is_some() {
+                ("pacing_rate", "`pacing_rate` paces, and `pacing` is false")
+            } else {
+                ("sender_queue", "`fq` paces, and `pacing` is false")
+            };
+            let why = "Linux paces a flow with either";
+            let help = format!("leave `pacing` or `{key}` out");
+            all.add(format!("flow.{n}.{key}"), what, why, &help);
+        }
         if flow.stop.is_some() && flow.duration.is_some() {
             let place = format!("flow.{n}.duration");
             let what = "`stop` and `duration` exclude each other";
@@ -225,6 +246,10 @@ fn names(scenario: &Scenario, all: &mut Faults) {
         "stream",
         scenario.streams.iter().map(|s| s.name.as_str()).collect(),
     );
+    once(
+        "app",
+        scenario.apps.iter().map(|app| app.name.as_str()).collect(),
+    );
     if let Topology::Graph(graph) = &scenario.topology {
         once("host", graph.hosts.iter().map(String::as_str).collect());
         once(
@@ -258,9 +283,30 @@ fn suggest(name: &str, known: &[&str]) -> String {
     }
 }
 
+/// Whether a queue sends at a rate of its own.
+fn has_own_rate(queue: &Queue) -> bool {
+    let discipline = &queue.discipline;
+    let Ok(params) = discipline.params(Family::Discipline) else {
+        return false;
+    };
+    params
+        .iter()
+        .any(|(key, value)| key == "bandwidth" && *value != Value::Rate(Rate::from_bps(0)))
+}
+
 fn on_path(scenario: &Scenario, path: &Path, all: &mut Faults) {
     on_line("path", &path.line, all);
-    if path.wifi.is_some() && (path.line.trace.is_some() || !path.line.schedule.is_empty()) {
+    if path.wifi.is_some() && has_own_rate(&path.line.queue) {
+        all.add(
+            "path.queue.bandwidth",
+            "a cell excludes a queue with a rate of its own",
+            "the medium takes what waits whenever it is free",
+            "remove `bandwidth`",
+        );
+    }
+    let line = &path.line;
+    let sets_rate = line.trace.is_some() || line.ack_trace.is_some() || !line.schedule.is_empty();
+    if path.wifi.is_some() && sets_rate {
         let why = "a wireless cell sets its rate itself";
         all.add(
             "path.wifi",
@@ -268,6 +314,14 @@ fn on_path(scenario: &Scenario, path: &Path, all: &mut Faults) {
             why,
             "keep one of them",
         );
+    }
+    let one_way = path.access.map_or(Span::ZERO, |access| access.delay * 2);
+    let delays = line.schedule.iter().enumerate();
+    let too_short = |change: &Change| change.delay.is_some_and(|delay| delay < one_way);
+    if let Some((n, change)) = delays.into_iter().find(|(_, change)| too_short(change)) {
+        let what = format!("the access links alone take {one_way}");
+        let why = format!("this delay is {}", change.delay.unwrap_or_default());
+        all.add(format!("path.schedule.{n}.delay"), what, why, "lengthen it");
     }
     let access = path.access.map_or(Span::ZERO, |access| access.delay * 4);
     let too_short = |rtt: Span| rtt < access;
@@ -315,10 +369,13 @@ fn ends(scenario: &Scenario) -> Vec<(String, Option<&str>, Option<&str>)> {
     let workloads = workloads.map(|(n, (from, to))| (format!("workload.{n}"), from, to));
     let streams = scenario.streams.iter().enumerate();
     let streams = streams.map(|(n, s)| (format!("stream.{n}"), s.from.as_deref(), s.to.as_deref()));
-    flows.chain(workloads).chain(streams).collect()
+    let apps = scenario.apps.iter().map(|app| pair(&app.flow)).enumerate();
+    let apps = apps.map(|(n, (from, to))| (format!("app.{n}"), from, to));
+    flows.chain(workloads).chain(streams).chain(apps).collect()
 }
 
 fn on_graph(scenario: &Scenario, graph: &Graph, all: &mut Faults) {
+    devices::check(scenario, graph, all);
     let hosts: Vec<&str> = graph.hosts.iter().map(String::as_str).collect();
     for (n, link) in graph.links.iter().enumerate() {
         on_line(&format!("link.{n}"), &link.line, all);
@@ -410,7 +467,8 @@ fn on_graph(scenario: &Scenario, graph: &Graph, all: &mut Faults) {
 
 fn on_line(place: &str, line: &Line, all: &mut Faults) {
     for (n, pair) in line.schedule.windows(2).enumerate() {
-        if pair[1].at <= pair[0].at {
+        let is_same = pair[1].at == pair[0].at && pair[1].is_of(pair[0].direction);
+        if pair[1].at < pair[0].at || (is_same && pair[1].overlaps(&pair[0])) {
             let why = format!("the change before is at {}", pair[0].at);
             let place = format!("{place}.schedule.{}.at", n + 1);
             all.add(
@@ -446,13 +504,54 @@ fn on_line(place: &str, line: &Line, all: &mut Faults) {
             Some(_) => {}
         }
     }
-    if line.trace.is_some() && !line.schedule.is_empty() {
-        let place = format!("{place}.schedule");
+    let ways = [
+        ("trace", &line.trace, Direction::Data),
+        ("ack_trace", &line.ack_trace, Direction::Ack),
+    ];
+    for (key, trace, way) in ways {
+        if trace.is_some() && line.changes_rate(way) {
+            let place = format!("{place}.schedule");
+            let what = format!("`{key}` and `schedule` exclude each other");
+            all.add(place, what, "each sets the rate", "");
+        }
+    }
+    let losses = line
+        .schedule
+        .iter()
+        .position(|change| change.loss.is_some());
+    if let (Some(n), Some(loss)) = (losses, &line.loss)
+        && !["bernoulli", "netem"].contains(&&*loss.model.name)
+    {
+        let what = format!(
+            "the schedule cannot change losses of model `{}`",
+            loss.model.name
+        );
+        let why = "it has no single probability";
+        let help = "use `bernoulli` or `netem`, or remove `loss` from the schedule";
+        all.add(format!("{place}.schedule.{n}.loss"), what, why, help);
+    }
+    let jitters = line
+        .schedule
+        .iter()
+        .position(|change| change.jitter.is_some());
+    if let (Some(n), Some(Jitter::Drawn(law))) = (jitters, &line.jitter) {
+        let what = format!("the schedule cannot change jitter of law `{}`", law.name);
+        let help = "give `jitter` as a time, or remove it from the schedule";
         all.add(
-            place,
-            "`trace` and `schedule` exclude each other",
-            "each sets the rate",
-            "",
+            format!("{place}.schedule.{n}.jitter"),
+            what,
+            "its jitter is uniform",
+            help,
+        );
+    }
+    if line.grants.is_some() && (line.overtakes || line.reorder.is_some()) {
+        let why = "a grant lets packets go in their order";
+        let help = "keep one of them";
+        all.add(
+            format!("{place}.grants"),
+            "`grants` and `reorder` exclude each other",
+            why,
+            help,
         );
     }
 }

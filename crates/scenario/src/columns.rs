@@ -78,6 +78,21 @@ pub const LINKS: Columns = &[
     ("late_loss", Float),
 ];
 
+/// `devices`: one port of a device in one run.
+pub const DEVICES: Columns = &[
+    ("port", Text),
+    ("link", Text),
+    ("received_pkts", Int),
+    ("drops_receipt_pkts", Int),
+    ("to_cpu_pkts", Int),
+    ("drops_cpu_pkts", Int),
+    ("sent_pkts", Int),
+    ("drops_queue_pkts", Int),
+    ("queued_pkts", Int),
+    ("transit_mean_us", Float),
+    ("transit_max_us", Float),
+];
+
 /// `streams`: one stream of datagrams of one run.
 pub const STREAMS: Columns = &[
     ("stream", Text),
@@ -114,6 +129,33 @@ pub const WORKLOADS: Columns = &[
     ("slowdown_p95", Float),
     ("slowdown_p99", Float),
     ("late_goodput_mbps", Float),
+];
+
+/// `apps`: what the users of one application got in one run.
+pub const APPS: Columns = &[
+    ("app", Text),
+    ("kind", Text),
+    ("variant", Text),
+    ("done", Int),
+    ("unfinished", Int),
+    ("startup_s", Float),
+    ("stalled", Float),
+    ("stalls", Int),
+    ("bitrate_mbps", Float),
+    ("switches", Int),
+    ("time_mean_s", Float),
+    ("time_p50_s", Float),
+    ("time_p95_s", Float),
+    ("time_p99_s", Float),
+    ("time_p999_s", Float),
+    ("delay_mean_us", Float),
+    ("delay_p50_us", Float),
+    ("delay_p95_us", Float),
+    ("delay_p99_us", Float),
+    ("delay_p999_us", Float),
+    ("loss", Float),
+    ("overdue", Float),
+    ("mos", Float),
 ];
 
 /// `groups`: all flows of one run together.
@@ -156,12 +198,16 @@ pub const KEYS: &[&str] = &[
     "workload",
     "flow_size",
     "stream",
+    "app",
+    "kind",
 ];
 
 /// Where the numbers of `column` can lie; `flows` is how many flows an index of fairness is of.
 pub fn support(column: &str, flows: usize) -> Support {
     match column.strip_prefix("late_").unwrap_or(column) {
-        "share" | "utilisation" | "loss" => Support::Within(0.0, 1.0),
+        "share" | "utilisation" | "loss" | "stalled" | "overdue" => Support::Within(0.0, 1.0),
+        // The least and the greatest score of ITU-T G.107, Annex B.
+        "mos" => Support::Within(1.0, 4.5),
         limited if limited.ends_with("_limited") => Support::Within(0.0, 1.0),
         "jain" => Support::Within(1.0 / flows.max(1) as f64, 1.0),
         // Beside others a flow may do better than alone.

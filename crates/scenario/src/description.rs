@@ -3,6 +3,7 @@
 use crate::forwarding::ForwardingFile;
 use crate::placement::PlacementFile;
 use crate::reading::Reading;
+use crate::routing::RoutingFile;
 use crate::traffic::TrafficFile;
 use crate::{File, ReadError, Subject, source};
 use std::path::Path;
@@ -18,6 +19,8 @@ pub enum Description {
     Traffic(TrafficFile),
     /// Chains of network functions on servers.
     Placement(PlacementFile),
+    /// Routers with their control software on a topology.
+    Routing(RoutingFile),
 }
 
 impl Description {
@@ -44,6 +47,9 @@ impl Description {
             }
             Subject::Traffic => {
                 Description::Traffic(TrafficFile::of_tree(name, text, dir, &root, reading)?)
+            }
+            Subject::Routing => {
+                Description::Routing(RoutingFile::of_tree(name, text, dir, &root, reading)?)
             }
             Subject::Placement => {
                 Description::Placement(PlacementFile::of_tree(name, text, dir, root, reading)?)

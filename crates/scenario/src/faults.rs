@@ -3,7 +3,7 @@
 use super::diagnose::Problem;
 use super::keys_kind::Section;
 use super::model::Engine;
-use super::reading::{Reading, Refusals};
+use super::reading::{Libraries, Reading, Refusals};
 use super::tree::{Entry, Extent};
 use std::cell::RefCell;
 use trammel_core::units::{Dimension, nearest};
@@ -18,6 +18,8 @@ pub(super) struct Context<'a> {
     pub(super) engines: &'a [Engine],
     /// What they refuse of a scenario.
     pub(super) refusals: Refusals,
+    /// Loads the libraries that a file names.
+    pub(super) libraries: Libraries,
     /// The keys that a file of this subject has.
     pub(super) root: &'static Section,
 }
@@ -34,6 +36,7 @@ impl<'a> Context<'a> {
             dir,
             engines: reading.engines,
             refusals: reading.refusals,
+            libraries: reading.libraries,
             root,
         }
     }

@@ -91,10 +91,10 @@ impl File {
 }
 
 impl File {
-    /// Whether any point asks for captures.
+    /// Whether any point asks for captures or logs.
     pub fn captures_packets(&self) -> bool {
         let mut points = self.points.iter();
-        points.any(|point| point.scenario.pcap != Pcap::Off)
+        points.any(|point| point.scenario.pcap != Pcap::Off || point.scenario.qlog)
     }
 
     /// A file of one point, for a scenario that was built from Rust.

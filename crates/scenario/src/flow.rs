@@ -4,6 +4,7 @@ use super::plugin::Plugin;
 use crate::registry::Family;
 use trammel_core::entry::{Kind, Params, Value};
 use trammel_core::time::{Span, Time};
+use trammel_core::units::Rate;
 use trammel_tcp::cc;
 
 /// The TCP around a congestion control.
@@ -40,6 +41,24 @@ pub enum DelayedAck {
     Segments(u32),
 }
 
+/// The ECN that a flow negotiates at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ecn {
+    /// None.
+    #[default]
+    Off,
+    /// Classic ECN (RFC 3168).
+    Classic,
+    /// Accurate ECN (RFC 9768).
+    Accurate,
+}
+
+impl From<bool> for Ecn {
+    fn from(on: bool) -> Ecn {
+        if on { Ecn::Classic } else { Ecn::Off }
+    }
+}
+
 /// Memory of sockets that nobody set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Buffers {
@@ -48,6 +67,16 @@ pub enum Buffers {
     Unlimited,
     /// As Linux has it: small at first, growing to 4 MB for sending and 6 MB for receiving.
     Linux,
+}
+
+/// The queue of a sending host, in front of its first link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SenderQueue {
+    /// None that counts.
+    #[default]
+    None,
+    /// Linux's `fq`: each flow is paced.
+    Fq,
 }
 
 /// One TCP flow.
@@ -65,6 +94,8 @@ pub struct Flow {
     pub duration: Option<Span>,
     /// What it has to send; without it, there is no end.
     pub bytes: Option<u64>,
+    /// Payload that its application writes; without it, as fast as TCP sends.
+    pub rate: Option<Rate>,
     /// Sending host, in a network.
     pub from: Option<String>,
     /// Receiving host, in a network.
@@ -75,8 +106,10 @@ pub struct Flow {
     pub stack: Stack,
     /// Selective acknowledgements.
     pub sack: bool,
-    /// Negotiates ECN; without it, where the variant needs it.
-    pub ecn: Option<bool>,
+    /// The ECN that it negotiates; without it, what the variant needs.
+    pub ecn: Option<Ecn>,
+    /// The differentiated services codepoint of its packets.
+    pub dscp: u8,
     /// Memory of its sockets where it is not set.
     pub buffers: Buffers,
     /// Send buffer in bytes, as an application sets it.
@@ -99,6 +132,10 @@ pub struct Flow {
     pub nagle: Option<bool>,
     /// Segments are paced; without it, if the variant requires it.
     pub pacing: Option<bool>,
+    /// Payload that is sent at most, paced (`SO_MAX_PACING_RATE`).
+    pub pacing_rate: Option<Rate>,
+    /// The queue of the sending host.
+    pub sender_queue: SenderQueue,
     /// Segmentation offload.
     pub offload: bool,
     /// The kernel's name of the congestion control that is measured, where it is not that of
@@ -106,14 +143,43 @@ pub struct Flow {
     pub kernel_variant: Option<String>,
 }
 
+/// The kernel's name of BBR version 3, which comes in place of version 1, and the dialect that it
+/// speaks.
+const KERNELS_BBR3: (&str, &str) = ("bbr", "linux");
+
 impl Flow {
-    /// The kernel's congestion control, where it is another law than the `variant` that is
-    /// simulated and predicted: one of another name.
-    pub fn other_law(&self) -> Option<&str> {
-        let own = self.kernel_variant.as_deref()?;
+    /// The variant's name, not an alias of it.
+    fn own_name(&self) -> &str {
         let about = self.variant.about(Family::Variant).ok();
-        let name = about.map_or(self.variant.name.as_str(), |about| about.name);
-        (own != name).then_some(own)
+        about.map_or(self.variant.name.as_str(), |about| about.name)
+    }
+
+    /// The kernel's name of what is measured.
+    pub fn kernel_name(&self) -> &str {
+        match (&self.kernel_variant, self.own_name()) {
+            (Some(own), _) => own,
+            (None, "bbr3") => KERNELS_BBR3.0,
+            (None, name) => name,
+        }
+    }
+
+    /// Whether the kernel must have BBR version 3 for this flow.
+    pub fn needs_bbr3(&self) -> bool {
+        self.own_name() == "bbr3" && self.kernel_name() == KERNELS_BBR3.0
+    }
+
+    /// The kernel's congestion control, where it is another law than the `variant` that is
+    /// simulated and predicted: one of another name, or of another dialect.
+    pub fn other_law(&self) -> Option<&str> {
+        if self.needs_bbr3() {
+            let speaks = |(key, value): &(String, Value)| {
+                key == "dialect" && *value == Value::Text(KERNELS_BBR3.1.to_owned())
+            };
+            let is_same = self.variant.given.iter().any(speaks);
+            return (!is_same).then_some(KERNELS_BBR3.0);
+        }
+        let own = self.kernel_variant.as_deref()?;
+        (own != self.own_name()).then_some(own)
     }
 
     /// The variant as the stack speaks it: in the dialect called after the stack, where it has one
@@ -156,6 +222,7 @@ impl Flow {
             stop: None,
             duration: None,
             bytes: None,
+            rate: None,
             from: None,
             to: None,
             rtt: None,
@@ -165,6 +232,7 @@ impl Flow {
                 Stack::Linux6
             },
             sack: !is_newreno,
+            dscp: 0,
             ecn: None,
             buffers: Buffers::Unlimited,
             socket_buffer: None,
@@ -177,6 +245,8 @@ impl Flow {
             timestamps: None,
             nagle: None,
             pacing: None,
+            pacing_rate: None,
+            sender_queue: SenderQueue::None,
             offload: false,
             kernel_variant: None,
         }
@@ -206,6 +276,11 @@ impl Flow {
         self.bytes = Some(bytes);
         self
     }
+    /// Sets the payload that its application writes in a second.
+    pub fn rate(mut self, rate: Rate) -> Flow {
+        self.rate = Some(rate);
+        self
+    }
     /// Sets its own unloaded round trip.
     pub fn rtt(mut self, rtt: Span) -> Flow {
         self.rtt = Some(rtt);
@@ -227,9 +302,9 @@ impl Flow {
         self.sack = on;
         self
     }
-    /// Switches ECN.
-    pub fn ecn(mut self, on: bool) -> Flow {
-        self.ecn = Some(on);
+    /// Sets the ECN that it negotiates; `true` is classic ECN.
+    pub fn ecn(mut self, ecn: impl Into<Ecn>) -> Flow {
+        self.ecn = Some(ecn.into());
         self
     }
     /// Sets the memory of its sockets where they are not set one by one.
@@ -255,6 +330,26 @@ impl Flow {
     /// Sets the first congestion window in segments.
     pub fn initial_window(mut self, segments: u32) -> Flow {
         self.initial_window = Some(segments);
+        self
+    }
+    /// Whether its segments are paced by the scenario's word, whatever its variant asks for.
+    pub fn is_paced(&self) -> Option<bool> {
+        let must = self.pacing_rate.is_some() || self.sender_queue == SenderQueue::Fq;
+        if must { Some(true) } else { self.pacing }
+    }
+    /// Bytes of payload a second that it sends at most; `u64::MAX` for no limit.
+    pub fn most_paced(&self) -> u64 {
+        self.pacing_rate
+            .map_or(u64::MAX, |rate| (rate.as_bps() / 8).max(1))
+    }
+    /// Sets what it sends at most, paced.
+    pub fn pacing_rate(mut self, rate: Rate) -> Flow {
+        self.pacing_rate = Some(rate);
+        self
+    }
+    /// Sets the queue of its sending host.
+    pub fn sender_queue(mut self, queue: SenderQueue) -> Flow {
+        self.sender_queue = queue;
         self
     }
     /// Switches pacing.

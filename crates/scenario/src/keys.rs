@@ -30,18 +30,74 @@ pub(crate) const GOALS: &[&str] = &[
     "loss",
     "recovery",
     "completion",
+    "experience",
     "agreement",
 ];
 /// The words of `stack`.
 pub(crate) const STACKS: &[&str] = &["linux-6", "linux-2.6", "rfc"];
+/// The words of `ecn`, beside `true` and `false`.
+pub(crate) const ECN: &[&str] = &["classic", "accurate"];
+/// Queues of a sending host.
+pub(crate) const SENDER_QUEUES: &[&str] = &["none", "fq"];
 /// Memory of sockets that nobody set.
 pub(crate) const BUFFERS: &[&str] = &["unlimited", "linux"];
+/// The words of `dscp`, and the codepoint of each (RFC 2474, 2597, 3246, 5865, 8622).
+pub(crate) const DSCPS: [(&str, u8); 23] = [
+    ("CS0", 0),
+    ("CS1", 8),
+    ("CS2", 16),
+    ("CS3", 24),
+    ("CS4", 32),
+    ("CS5", 40),
+    ("CS6", 48),
+    ("CS7", 56),
+    ("AF11", 10),
+    ("AF12", 12),
+    ("AF13", 14),
+    ("AF21", 18),
+    ("AF22", 20),
+    ("AF23", 22),
+    ("AF31", 26),
+    ("AF32", 28),
+    ("AF33", 30),
+    ("AF41", 34),
+    ("AF42", 36),
+    ("AF43", 38),
+    ("VA", 44),
+    ("EF", 46),
+    ("LE", 1),
+];
+const DSCP_WORDS: [&str; DSCPS.len()] = {
+    let mut words = [""; DSCPS.len()];
+    let mut at = 0;
+    while at < words.len() {
+        words[at] = DSCPS[at].0;
+        at += 1;
+    }
+    words
+};
 /// The words of `wifi.standard`.
 pub(crate) const WIFI_STANDARDS: &[&str] = &["802.11g"];
 /// The words of `loss.direction`.
 pub const DIRECTIONS: &[&str] = &["data", "ack", "both"];
+/// The words of `schedule.direction`; `down` is another word for `data`, `up` for `ack`.
+pub(crate) const WAYS: &[&str] = &["data", "ack", "both", "down", "up"];
+/// The words of `schedule.outage`.
+pub(crate) const OUTAGES: &[&str] = &["hold", "drop"];
+/// The words of `schedule_file.between`.
+pub(crate) const BETWEEN: &[&str] = &["steps", "linear"];
+/// The words of `schedule_file.end`.
+pub(crate) const FILE_ENDS: &[&str] = &["hold", "repeat"];
 /// The words of `topology.preset`.
 pub const TOPOLOGIES: &[&str] = &["dumbbell", "parking-lot", "four-host"];
+/// The words of `host.device`: the presets of the card.
+pub const DEVICES: &[&str] = &[
+    "reference-1g",
+    "ideal-memory-1g",
+    "reference-10g",
+    "reference-sume",
+    "reference-plus",
+];
 /// The words of `workload.kind`.
 pub const WORKLOADS: &[&str] = &["poisson", "request-response", "on-off", "background"];
 /// The words of `matrix.pairs`.
@@ -92,6 +148,9 @@ pub static ROOT: Section = Section {
             "what to trace of every flow: nothing, every ACK, or samples at an interval"
         ),
         k("pcap", BoolOrNames, Is("false"), "", "links whose packets are captured; `true` for all"),
+        k("qlog", Bool, Is("false"), "",
+            "the events of every flow are written as qlog 0.3, a JSON text sequence; `trace` is \
+             `ack` then unless it is given"),
         k("path", Table(&PATH), Absent, "", "the path that all flows share"),
         k("topology", Table(&TOPOLOGY), Absent, "", "a preset network made of `[path]`s"),
         k("host", Tables(&HOST), Absent, "", "a host or router of an explicit network"),
@@ -99,6 +158,7 @@ pub static ROOT: Section = Section {
         k("flow", Tables(&FLOW), Absent, "", "a TCP flow, or several alike"),
         k("workload", Tables(&WORKLOAD), Absent, "", "TCP flows that come and go"),
         k("stream", Tables(&STREAM), Absent, "", "a stream of datagrams"),
+        k("app", Tables(&APP), Absent, "", "an application, for what its users get"),
         k("sweep", Sweep, Absent, "", "dotted keys with lists of values; all combinations run"),
         k(
             "matrix", Table(&MATRIX), Absent, "",
@@ -115,7 +175,7 @@ pub static PATH: Section = Section {
     name: "path",
     help: "one bottleneck between all senders and all receivers",
     extra: None,
-    keys: &with_line_keys::<8, 17>([
+    keys: &with_line_keys::<8, 21>([
         k("preset", Text, Absent, "", "a named path; its keys apply unless given here"),
         k(
             "rate", RATE, See("required without `wifi`, `trace` or `preset`"), "bit/s",
@@ -141,7 +201,7 @@ pub static PATH: Section = Section {
 
 /// The keys that every link has, be it the bottleneck of `[path]` or a `[[link]]`.
 #[rustfmt::skip] // One row a key reads as the table it is.
-const LINE_KEYS: [Key; 9] = [
+const LINE_KEYS: [Key; 13] = [
     k("processing", INSTANT, See("none; `1 us` before a queue of one or two packets"), "s",
         "the largest delay with which packets leave the queue, drawn uniformly: the effect of \
          processing and timers. It keeps flows from running in step to the picosecond (phase \
@@ -150,7 +210,9 @@ const LINE_KEYS: [Key; 9] = [
         "jitter", TimeOr(&JITTER), Absent, "s",
         "extra delay of each packet; a time means uniform from zero to it"
     ),
-    k("reorder", Table(&REORDER), Absent, "", "packets held back so that later ones overtake them"),
+    k("reorder", BoolOr(&REORDER), Is("false"), "",
+        "`true`: packets overtake each other where jitter, or a delay that falls, says so, as with \
+         netem; a table: packets held back so that later ones overtake them"),
     k("mtu", Whole(68, 65_535), Is("1500"), "bytes", "largest IP packet"),
     k(
         "overhead", Quantity(&[D::Bytes], 0.0, 10_000.0), Is("14 B"), "bytes",
@@ -159,12 +221,19 @@ const LINE_KEYS: [Key; 9] = [
     k("burst", BYTES, Absent, "bytes",
         "depth of a token bucket in each direction, as in Linux's tbf; without it, packets are \
          serialised as on a wire"),
-    k("schedule", Tables(&CHANGE), Absent, "", "changes of the rate during the run"),
+    k("schedule", Tables(&CHANGE), Absent, "",
+        "changes of rate, delay, loss and jitter during the run, and outages"),
     k("schedule_period", SPAN, Absent, "s", "the schedule repeats after this time"),
+    k("schedule_file", Table(&SCHEDULE_FILE), Absent, "", "the schedule as a file"),
     k(
         "trace", Text, Absent, "",
         "a mahimahi trace file of delivery opportunities, instead of a rate"
     ),
+    k("ack_trace", Text, Absent, "", "the same of the way back, instead of `ack_rate`"),
+    k("grants", Table(&GRANTS), Absent, "",
+        "packets leave the line in bursts, as in a cell, over a cable or by Wi-Fi's block ACKs"),
+    k("delay_limit", Whole(1, 100_000_000), See("no limit"), "packets",
+        "packets that the delay holds at most, as netem's `limit`; those beyond are lost"),
 ];
 
 /// The keys `own` of a section, then [`LINE_KEYS`].
@@ -227,7 +296,8 @@ pub static QUEUE: Section = Section {
         k("discipline", Plugin(Family::Discipline), Is("droptail"), "", "the queue's law"),
         k(
             "limit", Quantity(&[D::Packets, D::Bytes, D::Bdp, D::Ratio], f64::MIN_POSITIVE, 1e12),
-            See("codel and pie 1000 packets, fq_codel 10240, as in Linux; else 1 bdp"), "",
+            See("codel and pie 1000 packets, fq_codel, fq_pie and cake 10240, fq and dualpi2 \
+                 10000, as in Linux; else 1 bdp"), "",
             "capacity in packets, bytes or bandwidth-delay products; a bare number is packets"
         ),
         k(
@@ -274,11 +344,61 @@ pub(crate) static REORDER: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static CHANGE: Section = Section {
     name: "schedule",
-    help: "one change of the rate",
+    help: "one change of the path; what it does not name stays as it is",
     extra: None,
     keys: &[
         k("at", INSTANT, Required, "s", "when"),
-        k("rate", RATE, Required, "bit/s", "the new rate"),
+        k("direction", Word(WAYS), Is("data"), "",
+            "whose packets: `data` (or `down`) from senders to receivers, `ack` (or `up`) the way \
+             back"),
+        k("rate", Quantity(&[D::Rate], 0.0, 1e14), Absent, "bit/s",
+            "the new rate; zero is an outage"),
+        k("delay", INSTANT, Absent, "s",
+            "the new one-way delay, in place of half of `rtt`; of a link, of its `delay`. No \
+             packet overtakes another unless `reorder = true`"),
+        k("loss", PROBABILITY, Absent, "", "the new probability of loss"),
+        k("jitter", INSTANT, Absent, "s", "the most of an extra delay, drawn uniformly"),
+        k("down", Bool, Absent, "", "whether an outage begins, or one ends"),
+        k("outage", Word(OUTAGES), Is("hold"), "",
+            "what an outage does with the queue: it keeps what waits and takes in what comes, or \
+             it drops both"),
+    ],
+};
+
+/// `schedule_file` of a path or link.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static SCHEDULE_FILE: Section = Section {
+    name: "schedule_file",
+    help: "a schedule as a file: CSV with a header such as `time_s,rate_mbps,delay_ms,loss`, or a \
+           log of paths as LeoEM computes them",
+    extra: None,
+    keys: &[
+        k("file", Text, Required, "", "the file, named from the scenario's own folder"),
+        k("between", Word(BETWEEN), Is("steps"), "",
+            "what holds between two rows: the first of them, or values on a straight line, in \
+             steps of 10 ms (rates of 100 ms)"),
+        k("end", Word(FILE_ENDS), Is("hold"), "",
+            "after the last row: it holds, or the file begins anew"),
+        k("offset", INSTANT, Is("0 s"), "s", "the run begins at this time of the file"),
+        k("direction", Word(WAYS), Is("both"), "",
+            "whose packets its rows are about, but for columns that begin with `ack_`"),
+        k("gap", INSTANT, Is("0 s"), "s",
+            "an outage of this length at each change of the path, of logs that have one"),
+        k("outage", Word(OUTAGES), Is("hold"), "", "what outages do with the queue"),
+    ],
+};
+
+/// `grants` of a path or link.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static GRANTS: Section = Section {
+    name: "grants",
+    help: "bursts in which packets leave the line, by netem's `slot`",
+    extra: None,
+    keys: &[
+        k("every", SPAN, Required, "s",
+            "from a packet that waits, or from a grant that was used up, to the next grant"),
+        k("packets", Whole(1, 1_000_000), Required, "packets", "packets of a grant at most"),
+        k("direction", Word(WAYS), Is("ack"), "", "whose packets"),
     ],
 };
 
@@ -304,7 +424,19 @@ pub static HOST: Section = Section {
     name: "host",
     help: "a host or router",
     extra: None,
-    keys: &[k("name", Text, Required, "", "its name, for `from` and `to`")],
+    keys: &[
+        k("name", Text, Required, "", "its name, for `from` and `to`"),
+        k(
+            "device", Word(DEVICES), Absent, "",
+            "it is a NetFPGA reference router of this timing: frames take its time, wait in its \
+             queues and go by its tables. Its ports are its links in the order of the file"
+        ),
+        k(
+            "registers", Names, Absent, "",
+            "registers of the device that are written before the run, such as \
+             `OQ_QUEUE_2_MAX_PKTS_IN_Q=64`; after a table's fields, its `WR_ADDR` writes a row"
+        ),
+    ],
 };
 
 /// `[[link]]`.
@@ -313,7 +445,7 @@ pub static LINK: Section = Section {
     name: "link",
     help: "a link in both directions; packets take the path of least delay",
     extra: None,
-    keys: &with_line_keys::<8, 17>([
+    keys: &with_line_keys::<8, 21>([
         k("name", Text, See("`from-to`"), "", "its name in the results"),
         k("from", Text, Required, "", "the host at one end"),
         k(
@@ -356,12 +488,19 @@ pub static FLOW: Section = Section {
         k("stop", SPAN, See("the end of the run"), "s", "when it stops to send"),
         k("duration", SPAN, Absent, "s", "instead of `stop`: how long it sends"),
         k("bytes", BYTES, See("no end"), "bytes", "what it has to send"),
+        k("rate", RATE, See("as fast as TCP sends"), "bit/s",
+            "payload that its application writes, in whole segments and once a millisecond at \
+             most; what TCP cannot send yet waits"),
         k("from", Text, Absent, "", "sending host, in a network"),
         k("to", Text, Absent, "", "receiving host, in a network"),
         k("rtt", SPAN, See("the path's"), "s", "its own unloaded round trip"),
         k("stack", Word(STACKS), Is("linux-6"), "", "the TCP around the congestion control"),
         k("sack", Bool, Is("true"), "", "selective acknowledgements"),
-        k("ecn", Bool, See("whether the variant needs it"), "", "negotiates ECN"),
+        k("ecn", BoolOrWord(ECN), See("what the variant needs"), "",
+            "the ECN that is negotiated: `true` and `classic` by RFC 3168, `accurate` by RFC 9768 \
+             (AccECN), with classic ECN where the peer has no other"),
+        k("dscp", Word(&DSCP_WORDS), Is("CS0"), "",
+            "differentiated services codepoint of its packets, in both directions"),
         k("buffers", Word(BUFFERS), Is("unlimited"), "",
             "socket memory, unless the next two keys set it: never a limit, or as in Linux, where \
              it grows to 4 MB for sending (`tcp_wmem`) and 6 MB for receiving (`tcp_rmem`)"),
@@ -393,6 +532,12 @@ pub static FLOW: Section = Section {
             "small segments wait while data is unacknowledged"
         ),
         k("pacing", Bool, See("if the variant requires it"), "", "segments are paced"),
+        k("pacing_rate", RATE, See("no limit"), "bit/s",
+            "payload that is sent at most, paced whatever the variant asks for \
+             (`SO_MAX_PACING_RATE`)"),
+        k("sender_queue", Word(SENDER_QUEUES), Is("none"), "",
+            "queue of the sending host: none that counts, or Linux's `fq`, which paces every flow, \
+             by the variant's rate or the one that follows from the window"),
         k("kernel_variant", Text, Absent, "",
             "the congestion control for engine `measure`, by its name in the kernel, if it differs \
              from `variant`"),
@@ -468,10 +613,38 @@ pub static STREAM: Section = Section {
             "gap", Distribution(D::Time), Required, "s",
             "time from one datagram to the next; `rate` in packets per second sets the mean"
         ),
+        k("dscp", Word(&DSCP_WORDS), Is("CS0"), "",
+            "differentiated services codepoint of its datagrams"),
         k("from", Text, Absent, "", "sending host, in a network"),
         k("to", Text, Absent, "", "receiving host, in a network"),
         k("start", INSTANT, Is("0 s"), "s", "when it starts"),
         k("stop", SPAN, See("the end of the run"), "s", "when it stops"),
+    ],
+};
+
+/// `[[app]]`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub static APP: Section = Section {
+    name: "app",
+    help: "an application; the result is what its users get. Further keys are the kind's \
+           parameters",
+    extra: Some(Family::App),
+    keys: &[
+        k("name", Text, See("the kind"), "", "its name in the results"),
+        k("kind", Plugin(Family::App), Required, "",
+            "what a user does; the server is the sending host, the user the receiving one"),
+        k("users", Whole(1, 10_000), Is("1"), "",
+            "users alike; each begins within a second of `start`, drawn from the seed"),
+        k("variant", Plugin(Family::Variant), Is("cubic"), "",
+            "congestion control of its connections, where TCP carries it"),
+        k("params", Params(Family::Variant), Absent, "", "the variant's parameters"),
+        k("stack", Word(STACKS), Is("linux-6"), "", "the TCP around the congestion control"),
+        k("dscp", Word(&DSCP_WORDS), Is("CS0"), "",
+            "differentiated services codepoint of its packets, in both directions"),
+        k("from", Text, Absent, "", "the server's host, in a network"),
+        k("to", Text, Absent, "", "the users' host, in a network"),
+        k("start", INSTANT, Is("0 s"), "s", "when its users begin"),
+        k("stop", SPAN, See("the end of the run"), "s", "when they leave"),
     ],
 };
 
@@ -482,6 +655,17 @@ pub static RANDOM: Section = Section {
     help: "a distribution; further keys are its parameters. A plain value is constant",
     extra: Some(Family::Distribution),
     keys: &[k("distribution", Plugin(Family::Distribution), Required, "", "its law")],
+};
+
+/// `variant = { library = … }`.
+#[rustfmt::skip] // One row a key reads as the table it is.
+pub(crate) static LIBRARY: Section = Section {
+    name: "variant",
+    help: "a congestion control from a shared object (`trammel header`), in place of its name",
+    extra: None,
+    keys: &[
+        k("library", Text, Required, "", "the shared object, relative to this file; it is loaded"),
+    ],
 };
 
 /// `[matrix]`.
@@ -523,11 +707,16 @@ pub static MEASURE: Section = Section {
         ),
         k(
             "source", Text, See("the package linux-source-6.12"), "",
-            "a source tree of Linux to build the kernel from"
+            "a source tree of Linux to build the kernel from; `TREE+x.patch` and \
+             `packaged+x.patch` apply patches to a copy of it"
+        ),
+        k(
+            "patches", Names, Absent, "",
+            "patches to apply to a copy of the source, in this order"
         ),
         k("kernels", Names, Absent, "",
-            "source trees whose kernels are built and measured, and `packaged` for the package's: \
-             a sweep over `measure.source`"),
+            "several kernels to measure with, each as in `source`, `packaged` for the package's: a \
+             sweep over `measure.source`"),
         k(
             "module", Text, Absent, "",
             "a congestion control to compile for the kernel, a file of C such as `tcp_mine.c`"
@@ -546,7 +735,8 @@ pub static MEASURE: Section = Section {
 /// Every section once, the file first, in the order of the reference page.
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static SECTIONS: &[&Section] = &[
-    &ROOT, &PATH, &QUEUE, &LOSS, &JITTER, &REORDER, &CHANGE, &ACCESS, &WIFI, &TOPOLOGY, &HOST,
+    &ROOT, &PATH, &QUEUE, &LOSS, &JITTER, &REORDER, &CHANGE, &SCHEDULE_FILE, &GRANTS,
+    &ACCESS, &WIFI, &TOPOLOGY, &HOST,
     &LINK, &FLOW, &WORKLOAD,
-    &STREAM, &RANDOM, &MATRIX, &PREDICT, &MEASURE,
+    &STREAM, &APP, &RANDOM, &LIBRARY, &MATRIX, &PREDICT, &MEASURE,
 ];

@@ -97,8 +97,12 @@ pub enum Kind {
     BoolOrNames,
     /// `true`, `false` or a whole number in a range.
     BoolOrWhole(i64, i64),
+    /// `true`, `false` or one of these words.
+    BoolOrWord(&'static [&'static str]),
     /// One of these words, or a time.
     WordOrTime(&'static [&'static str]),
+    /// `true`, `false` or a table.
+    BoolOr(&'static Section),
     /// A time, or a table.
     TimeOr(&'static Section),
     /// One of these words, or a table.
@@ -143,8 +147,12 @@ impl Kind {
             Kind::BoolOrWhole(low, high) => {
                 format!("`true`, `false` or a whole number from {low} to {high}")
             }
+            Kind::BoolOrWord(words) => format!("`true`, `false`, {}", quoted(words)),
             Kind::WordOrTime(words) => {
                 format!("{} or {}", quoted(words), Dimension::Time.describe())
+            }
+            Kind::BoolOr(section) => {
+                format!("`true`, `false` or a `{}` table", section.name)
             }
             Kind::TimeOr(section) => {
                 format!(
@@ -156,7 +164,15 @@ impl Kind {
             Kind::WordOr(words, section) => {
                 format!("{} or a `{}` table", quoted(words), section.name)
             }
-            Kind::Plugin(family) => format!("the name of a {}", family.catalogue().noun()),
+            Kind::Plugin(family) => {
+                let noun = family.catalogue().noun();
+                let article = if noun.starts_with(['a', 'e', 'i', 'o']) {
+                    "an"
+                } else {
+                    "a"
+                };
+                format!("the name of {article} {noun}")
+            }
             Kind::Params(family) => {
                 format!("a table of the {}'s parameters", family.catalogue().noun())
             }
@@ -181,9 +197,11 @@ impl Kind {
         match self {
             Kind::Table(section)
             | Kind::Tables(section)
+            | Kind::BoolOr(section)
             | Kind::TimeOr(section)
             | Kind::WordOr(_, section) => Some(section),
             Kind::Distribution(_) | Kind::Law(_) => Some(&super::keys::RANDOM),
+            Kind::Plugin(Family::Variant) => Some(&super::keys::LIBRARY),
             _ => None,
         }
     }

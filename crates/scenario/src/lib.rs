@@ -6,9 +6,11 @@
 //! The model is plain data that a Rust program may build without any file.
 #![forbid(unsafe_code)]
 
+pub mod app;
 mod budget;
 pub mod check;
 pub mod columns;
+pub mod course;
 mod description;
 pub mod diagnose;
 mod faults;
@@ -30,6 +32,8 @@ mod reader;
 pub mod reading;
 pub mod reference;
 pub mod registry;
+pub mod routing;
+pub mod schedule_file;
 pub mod schema;
 mod source;
 mod subject;

@@ -14,6 +14,7 @@
 //! assert_eq!(scenario.flows.len(), 2);
 //! ```
 
+use super::app::App;
 use super::flow::Flow;
 use super::path::{Line, Loss, Path, Queue};
 use super::topology::{Graph, Topology};
@@ -49,12 +50,16 @@ pub struct Scenario {
     pub workloads: Vec<Workload>,
     /// Streams of datagrams.
     pub streams: Vec<Stream>,
+    /// Applications.
+    pub apps: Vec<App>,
     /// Each flow also runs alone, as the reference of its harm.
     pub solo: bool,
     /// What is traced of every flow.
     pub trace: Tracing,
     /// Links whose packets are captured.
     pub pcap: Pcap,
+    /// The events of every flow are written as qlog.
+    pub qlog: bool,
     /// The analytic models that are asked; empty means every one that applies.
     pub models: Vec<ModelChoice>,
     /// How real stacks are measured, where the scenario says.
@@ -78,13 +83,15 @@ pub enum Goal {
     Recovery,
     /// How short flows fare.
     Completion,
+    /// What the users of applications get.
+    Experience,
     /// Whether the simulator does what the real kernel does.
     Agreement,
 }
 
 impl Goal {
     /// All goals.
-    pub const ALL: [Goal; 8] = [
+    pub const ALL: [Goal; 9] = [
         Goal::Share,
         Goal::Rank,
         Goal::Goodput,
@@ -92,6 +99,7 @@ impl Goal {
         Goal::Loss,
         Goal::Recovery,
         Goal::Completion,
+        Goal::Experience,
         Goal::Agreement,
     ];
 
@@ -105,6 +113,7 @@ impl Goal {
             Goal::Loss => "loss",
             Goal::Recovery => "recovery",
             Goal::Completion => "completion",
+            Goal::Experience => "experience",
             Goal::Agreement => "agreement",
         }
     }
@@ -175,6 +184,8 @@ pub struct Measure {
     pub kernel: Kernel,
     /// A source tree of Linux, in place of the package's.
     pub source: Option<String>,
+    /// Patches over that source, in this order.
+    pub patches: Vec<String>,
     /// A congestion control to be compiled for the kernel, a file of C.
     pub module: Option<String>,
     /// Variables of all hosts, names below `/proc/sys/net` and values.
@@ -214,8 +225,10 @@ impl Default for Scenario {
             flows: Vec::new(),
             workloads: Vec::new(),
             streams: Vec::new(),
+            apps: Vec::new(),
             trace: Tracing::Off,
             pcap: Pcap::Off,
+            qlog: false,
             models: Vec::new(),
             measure: None,
         }
@@ -293,6 +306,11 @@ impl Scenario {
         self.streams.push(stream);
         self
     }
+    /// Adds an application.
+    pub fn app(mut self, app: App) -> Scenario {
+        self.apps.push(app);
+        self
+    }
     /// Sets the title.
     pub fn title(mut self, title: &str) -> Scenario {
         title.clone_into(&mut self.title);
@@ -359,6 +377,7 @@ impl Scenario {
         let mut longest: Vec<Span> = graph.links.iter().map(|link| link.delay * 2).collect();
         let ends = self.flows.iter().map(|flow| (&flow.from, &flow.to));
         let ends = ends.chain(self.workloads.iter().map(|w| (&w.flow.from, &w.flow.to)));
+        let ends = ends.chain(self.apps.iter().map(|app| (&app.flow.from, &app.flow.to)));
         for (from, to) in ends {
             let (Some(from), Some(to)) = (from, to) else {
                 continue;
@@ -442,6 +461,7 @@ mod tests {
                 super::super::topology::Link::new("a", "b", Span::from_ms(5), line.clone()),
                 super::super::topology::Link::new("b", "c", Span::from_ms(45), line),
             ],
+            devices: Vec::new(),
         };
         let scenario = Scenario::network(graph).flow(Flow::new("reno").between("a", "c"));
         // 12 Mbit/s × 100 ms / 8 / 1500 B = 100

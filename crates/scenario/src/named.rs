@@ -1,12 +1,27 @@
 //! The plug-ins that a scenario names, with their places.
 
+use super::keys::PACKAGED;
 use super::model::Scenario;
 use super::path::{Jitter, Limit, Line};
 use super::plugin::{Plugin, Random};
 use super::topology::Topology;
 use super::workload::WorkloadKind;
 use crate::registry::Family;
+use std::path::Path;
 use trammel_queues::aqm::LinkFacts;
+
+/// The source tree of a kernel's name, nothing where it is the packaged one, and the patches over
+/// it:
+/// `TREE`, `TREE+x.patch+y.patch`, `packaged+x.patch`. Files are named from `dir`; a tree may have
+/// a plus in its own name.
+pub fn kernel<'a>(name: &'a str, dir: &Path) -> (Option<&'a str>, Vec<&'a str>) {
+    let (tree, patches) = match name.split_once('+') {
+        Some((tree, patches)) if !dir.join(name).exists() => (tree, Some(patches)),
+        _ => (name, None),
+    };
+    let patches = patches.into_iter().flat_map(|patches| patches.split('+'));
+    ((tree != PACKAGED).then_some(tree), patches.collect())
+}
 
 /// Every plug-in that the scenario names, with its place and family.
 pub(super) fn plugins(scenario: &Scenario) -> Vec<(String, &Plugin, Family)> {
@@ -29,6 +44,11 @@ pub(super) fn plugins(scenario: &Scenario) -> Vec<(String, &Plugin, Family)> {
                 all.push((format!("stream.{n}.{key}"), plugin, Family::Distribution));
             }
         }
+    }
+    for (n, app) in scenario.apps.iter().enumerate() {
+        all.push((format!("app.{n}.kind"), &app.kind, Family::App));
+        let place = format!("app.{n}.variant");
+        all.push((place, &app.flow.variant, Family::Variant));
     }
     for (place, line) in lines(scenario) {
         all.push((
@@ -89,7 +109,19 @@ pub fn link_facts(line: &Line, limit_packets: u32) -> LinkFacts {
             Limit::Bytes(bytes) => bytes,
             Limit::Packets(_) | Limit::Bdp(_) => u64::MAX,
         },
+        overhead: line.overhead,
     }
+}
+
+/// Applications whose parameters are each allowed but impossible together.
+pub(super) fn refused_apps(scenario: &Scenario) -> Vec<(String, String)> {
+    let apps = scenario.apps.iter().enumerate();
+    let refused = apps.filter_map(|(n, app)| {
+        // An unknown name or parameter is noted where it is read.
+        app.kind.params(Family::App).ok()?;
+        Some((format!("app.{n}.kind"), app.kind.app().err()?))
+    });
+    refused.collect()
 }
 
 /// Disciplines whose parameters are each allowed but impossible together or on their line.

@@ -35,19 +35,54 @@ pub struct Line {
     pub jitter: Option<Jitter>,
     /// Packets held back.
     pub reorder: Option<Reorder>,
-    /// Changes of the rate, in the order of time.
+    /// Whether packets overtake each other where their delays say so.
+    pub overtakes: bool,
+    /// Changes during the run, in the order of time.
     pub schedule: Vec<Change>,
     /// The schedule starts anew after this time.
     pub schedule_period: Option<Span>,
+    /// What holds between two changes.
+    pub between: Between,
+    /// Packets leave the line in bursts.
+    pub grants: Option<Grants>,
+    /// Packets on their way behind the queue at most.
+    pub delay_limit: Option<u32>,
     /// Delivery opportunities in place of a rate.
     pub trace: Option<Trace>,
+    /// The same of the way back.
+    pub ack_trace: Option<Trace>,
 }
 
 impl Line {
     /// Whether it is a token bucket in data direction: a rate that changes has packets on the wire
     /// all the same.
     pub fn is_bucket(&self) -> bool {
-        self.burst.is_some() && self.schedule.is_empty() && self.trace.is_none()
+        self.burst.is_some() && !self.changes_rate(Direction::Data) && self.trace.is_none()
+    }
+
+    /// Whether the schedule changes the rate of a direction, or takes the link down.
+    pub fn changes_rate(&self, way: Direction) -> bool {
+        let mut changes = self.schedule.iter().filter(|change| change.is_of(way));
+        changes.any(|change| change.rate.is_some() || change.state.is_some())
+    }
+
+    /// Whether the schedule changes more than the rate of the data direction.
+    pub fn changes_more(&self) -> bool {
+        self.schedule.iter().any(|change| {
+            change.direction != Direction::Data
+                || change.delay.is_some()
+                || change.loss.is_some()
+                || change.jitter.is_some()
+                || change.state.is_some()
+        })
+    }
+
+    /// The fastest rate of the data direction.
+    pub fn fastest(&self) -> Rate {
+        let of_data = |change: &&Change| change.is_of(Direction::Data);
+        let rates = self.schedule.iter().filter(of_data);
+        let rates = rates.filter_map(|change| change.rate);
+        rates.chain([self.rate]).max().unwrap_or(self.rate)
     }
 
     /// How late packets leave a queue of `limit_packets` packets at most.
@@ -73,9 +108,14 @@ impl Line {
             loss: None,
             jitter: None,
             reorder: None,
+            overtakes: false,
             schedule: Vec::new(),
             schedule_period: None,
+            between: Between::Steps,
+            grants: None,
+            delay_limit: None,
             trace: None,
+            ack_trace: None,
         }
     }
 
@@ -203,13 +243,91 @@ pub struct Reorder {
     pub delay: Span,
 }
 
-/// One change of a line's rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Bursts in which packets leave a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grants {
+    /// From a packet, or from the grant before, to the grant.
+    pub every: Span,
+    /// Packets of a grant.
+    pub packets: u32,
+    /// Whose packets.
+    pub direction: Direction,
+}
+
+/// One change of a line; what it does not name stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// When.
     pub at: Time,
-    /// The new rate.
-    pub rate: Rate,
+    /// Of which direction.
+    pub direction: Direction,
+    /// The new rate; none for zero, which is an outage.
+    pub rate: Option<Rate>,
+    /// The new one-way delay of the path.
+    pub delay: Option<Span>,
+    /// The new probability of loss.
+    pub loss: Option<f64>,
+    /// The most of an extra delay, drawn uniformly.
+    pub jitter: Option<Span>,
+    /// Whether the link goes down, or up again.
+    pub state: Option<LinkState>,
+}
+
+impl Change {
+    /// A change at `at` that changes nothing yet.
+    pub fn new(at: Time, direction: Direction) -> Change {
+        Change {
+            at,
+            direction,
+            rate: None,
+            delay: None,
+            loss: None,
+            jitter: None,
+            state: None,
+        }
+    }
+
+    /// The rate of the data direction becomes `rate` at `at`.
+    pub fn of_rate(at: Time, rate: Rate) -> Change {
+        Change {
+            rate: Some(rate),
+            ..Change::new(at, Direction::Data)
+        }
+    }
+
+    /// Whether it changes something that `other` changes too.
+    pub(crate) fn overlaps(&self, other: &Change) -> bool {
+        let has_state = |one: &Change| one.state.is_some() || one.rate.is_some();
+        (self.delay.is_some() && other.delay.is_some())
+            || (self.loss.is_some() && other.loss.is_some())
+            || (self.jitter.is_some() && other.jitter.is_some())
+            || (has_state(self) && has_state(other))
+    }
+
+    /// Whether it is of `way`, [`Direction::Both`] for either.
+    pub(crate) fn is_of(&self, way: Direction) -> bool {
+        self.direction == way || self.direction == Direction::Both || way == Direction::Both
+    }
+}
+
+/// Whether a link carries packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkState {
+    /// It does.
+    Up,
+    /// It does not, and its queue keeps what waits and takes what comes.
+    Held,
+    /// It does not; what waits, what is being sent and what comes is dropped.
+    Cut,
+}
+
+/// What holds between two rows of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// The row before.
+    Steps,
+    /// Values on the straight line to the next row, in steps of 10 ms.
+    Linear,
 }
 
 /// A mahimahi trace: at each of these milliseconds a packet of 1504 bytes may leave; then it

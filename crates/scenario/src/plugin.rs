@@ -5,6 +5,7 @@
 
 use crate::registry::Family;
 use trammel_core::entry::{About, Params, Value};
+use trammel_netsim::apps::{self, App};
 use trammel_queues::aqm::{self, Discipline, LinkFacts};
 use trammel_queues::loss::{self, LossModel};
 use trammel_stats::dist::{self, Distribution};
@@ -65,6 +66,13 @@ impl Plugin {
     pub fn loss_model(&self) -> Result<Box<dyn LossModel>, String> {
         let params = self.params(Family::Loss)?;
         let entry = loss::find(&self.name);
+        (entry.expect("its parameters were found").build)(&params)
+    }
+
+    /// The application of this name, made anew for a user.
+    pub fn app(&self) -> Result<Box<dyn App>, String> {
+        let params = self.params(Family::App)?;
+        let entry = apps::find(&self.name);
         (entry.expect("its parameters were found").build)(&params)
     }
 

@@ -385,6 +385,19 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The switch `name`, or the place of its word among those that it may be.
+    pub(super) fn flag_or_word(&self, name: &str) -> Option<Result<bool, usize>> {
+        self.with(name, |node| {
+            let Kind::BoolOrWord(words) = self.section.key(name).kind else {
+                unreachable!("`{name}` is listed as another kind")
+            };
+            match node.value {
+                Value::Bool(on) => Some(Ok(on)),
+                _ => self.word_of(name, node, words).map(Err),
+            }
+        })
+    }
+
     pub(super) fn word_of(&self, name: &str, node: &Node, words: &[&str]) -> Option<usize> {
         let Some(text) = node.as_text() else {
             self.wrong(name, node);

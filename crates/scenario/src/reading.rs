@@ -4,9 +4,13 @@ use crate::check;
 use crate::model::{Engine, Scenario};
 use crate::placement::estimator::{Estimator, NoEstimator};
 use crate::tree;
+use std::path::Path;
 
 /// What engines refuse of a scenario: nothing where they can run it.
 pub type Refusals = fn(&Scenario, &[Engine]) -> Vec<check::Fault>;
+
+/// Loads the library at a path, and returns the name of its congestion control, or why not.
+pub type Libraries = fn(&Path) -> Result<&'static str, String>;
 
 /// For what a file is read.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +21,8 @@ pub struct Reading<'a> {
     pub engines: &'a [Engine],
     /// What they refuse is a fault of the file.
     pub refusals: Refusals,
+    /// Loads what `variant = { library = … }` names: code of the user's. Refuses it by default.
+    pub libraries: Libraries,
     /// The seed in place of the file's.
     pub seed: Option<u64>,
     /// Tells what functions cost that have no numbers in a placement file.
@@ -30,6 +36,7 @@ impl Default for Reading<'_> {
             set: &[],
             engines: &[],
             refusals: |_, _| Vec::new(),
+            libraries: |_| Err("this program loads no libraries".to_owned()),
             seed: None,
             estimator: &NoEstimator,
         }

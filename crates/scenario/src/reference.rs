@@ -7,9 +7,10 @@ use std::fmt::Write;
 /// The page of scenario files.
 pub fn page() -> String {
     let intro = "\nThese are the keys of the subject `transport`, the default. `trammel doc \
-                 forwarding`, `trammel doc traffic`\n\
-                 and `trammel doc placement` show those of the others. [editors.md](editors.md) \
-                 says how an editor completes and checks them.\n";
+                 forwarding`, `trammel doc traffic`,\n\
+                 `trammel doc routing` and `trammel doc placement` show those of the others; \
+                 routers on a topology (`routing`) are of the subject `forwarding`. \
+                 [editors.md](editors.md) says how an editor completes and checks them.\n";
     let page = page_of("Scenario files", SECTIONS);
     page.replacen('\n', &format!("\n{intro}"), 1)
 }
@@ -27,6 +28,11 @@ pub fn traffic() -> String {
 /// The page of placement files.
 pub fn placement() -> String {
     page_of("Placement files", super::placement::keys::SECTIONS)
+}
+
+/// The page of routing scenarios.
+pub fn routing() -> String {
+    page_of("Routing scenarios", super::routing::keys::SECTIONS)
 }
 
 fn page_of(title: &str, sections: &[&Section]) -> String {

@@ -4,6 +4,7 @@
 use trammel_bench::procedures;
 use trammel_core::family::{Catalogue, Unknown};
 use trammel_cost::eo;
+use trammel_netsim::apps as user_apps;
 use trammel_queues::{aqm, loss};
 use trammel_stats::dist;
 use trammel_tcp::{cc, models};
@@ -22,6 +23,8 @@ pub enum Family {
     Loss,
     /// Probability distributions.
     Distribution,
+    /// Applications whose users' experience is the result.
+    App,
     /// Models of the packets that applications send.
     Application,
     /// Tests of a device.
@@ -32,12 +35,13 @@ pub enum Family {
 
 impl Family {
     /// The families that scenario files name, in the order in which help texts name them.
-    pub const ALL: [Family; 5] = [
+    pub const ALL: [Family; 6] = [
         Family::Variant,
         Family::Model,
         Family::Discipline,
         Family::Loss,
         Family::Distribution,
+        Family::App,
     ];
 
     /// Its entries, built-in ones first.
@@ -48,6 +52,7 @@ impl Family {
             Family::Discipline => &aqm::FAMILY,
             Family::Loss => &loss::FAMILY,
             Family::Distribution => &dist::FAMILY,
+            Family::App => &user_apps::FAMILY,
             Family::Application => &apps::FAMILY,
             Family::Test => &procedures::FAMILY,
             Family::Operation => &eo::FAMILY,
@@ -62,6 +67,7 @@ impl Family {
             Family::Discipline => "disciplines",
             Family::Loss => "losses",
             Family::Distribution => "distributions",
+            Family::App => "apps",
             Family::Application => "applications",
             Family::Test => "tests",
             Family::Operation => "operations",

@@ -1,13 +1,15 @@
 //! The JSON Schema of scenario files, made from the tables of keys, for editors.
 //!
-//! There is one for each subject, and one for all, which chooses by `subject`. It refuses unknown
+//! There is one for each subject, and one for all, which chooses by `subject`; a file of forwarding
+//! with routers on a topology has one of its own, called `routing`. They refuse unknown
 //! keys, units of another dimension, unknown names and missing keys. A file with a `[sweep]` or a
 //! `[matrix]` may leave out what these set, so every table has a second definition for it
 //! (`…, swept`), in which nothing is required.
 
 use super::keys_kind::{Fallback, Key, Kind, Section};
-use super::{keys, placement, traffic};
+use super::{keys, placement, routing, traffic};
 use crate::registry::Family;
+use crate::subject::OF_ROUTING;
 use serde_json::{Map, Value, json};
 use trammel_core::entry::{About, Kind as ParamKind, Param};
 use trammel_core::units::Dimension;
@@ -24,6 +26,7 @@ pub const SUBJECTS: &[Subject] = &[
     ),
     (traffic::SUBJECT, traffic::keys::SECTIONS),
     (placement::SUBJECT, placement::keys::SECTIONS),
+    (routing::NAME, routing::keys::SECTIONS),
 ];
 
 /// A number with an optional exponent, as quantities begin.
@@ -31,24 +34,37 @@ const NUMBER: &str = r"[0-9._]+([eE][+-]?[0-9]+)?";
 
 /// The schema of files of any subject (JSON Schema 2020-12).
 pub fn schema() -> Value {
-    let names: Vec<_> = SUBJECTS.iter().map(|(name, _)| *name).collect();
-    let chosen = SUBJECTS.iter().enumerate().map(|(at, (name, _))| {
-        let names_it =
-            json!({ "properties": { "subject": { "const": name } }, "required": ["subject"] });
-        let is_it = match at {
-            0 => json!({ "anyOf": [{ "not": { "required": ["subject"] } }, names_it] }),
-            _ => names_it,
-        };
-        json!({ "if": is_it, "then": root_of(name) })
-    });
+    let names = SUBJECTS.iter().map(|(name, _)| *name);
+    let words: Vec<_> = names
+        .clone()
+        .filter(|name| *name != routing::NAME)
+        .collect();
+    let chosen = names.map(|name| json!({ "if": is_of(name), "then": root_of(name) }));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Trammel scenario",
         "type": "object",
-        "properties": { "subject": { "enum": names, "description": "what is studied" } },
+        "properties": { "subject": { "enum": words, "description": "what is studied" } },
         "allOf": chosen.collect::<Vec<_>>(),
         "$defs": SUBJECTS.iter().flat_map(definitions).collect::<Map<_, _>>(),
     })
+}
+
+/// Which files are of `subject`.
+fn is_of(subject: &str) -> Value {
+    let named =
+        |word| json!({ "properties": { "subject": { "const": word } }, "required": ["subject"] });
+    let forwarding = named(super::forwarding::SUBJECT);
+    let keys = OF_ROUTING.map(|key| json!({ "required": [key] }));
+    let has_routers = json!({ "anyOf": keys });
+    match subject {
+        "transport" => {
+            json!({ "anyOf": [{ "not": { "required": ["subject"] } }, named(subject)] })
+        }
+        super::forwarding::SUBJECT => json!({ "allOf": [forwarding, { "not": has_routers }] }),
+        routing::NAME => json!({ "allOf": [forwarding, has_routers] }),
+        _ => named(subject),
+    }
 }
 
 /// The schema of files of one subject; nothing where there is none of this name.
@@ -208,8 +224,14 @@ impl Of<'_> {
             Kind::BoolOrWhole(low, high) => {
                 json!({ "anyOf": [{ "type": "boolean" }, whole(*low, *high)] })
             }
+            Kind::BoolOrWord(words) => {
+                json!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "enum": words }] })
+            }
             Kind::WordOrTime(words) => {
                 json!({ "anyOf": [{ "type": "string", "enum": words }, time()] })
+            }
+            Kind::BoolOr(section) => {
+                json!({ "anyOf": [{ "type": "boolean" }, table(section)] })
             }
             Kind::TimeOr(section) => json!({ "anyOf": [time(), table(section)] }),
             Kind::WordOr(words, section) => {
@@ -228,7 +250,13 @@ impl Of<'_> {
                     quantity(&[*dimension], 0.0, f64::MAX), bare, law, table(&keys::RANDOM)
                 ] })
             }
-            Kind::Plugin(family) => json!({ "type": "string", "enum": names(*family) }),
+            Kind::Plugin(family) => {
+                let name = json!({ "type": "string", "enum": names(*family) });
+                match kind.section() {
+                    Some(section) => json!({ "anyOf": [name, table(section)] }),
+                    None => name,
+                }
+            }
             Kind::Params(_) => json!({ "type": "object" }),
             Kind::Sweep => {
                 let lists = json!({ "type": ["array", "object"], "minItems": 1 });

@@ -1,4 +1,4 @@
-//! The four subjects of a scenario file.
+//! The subject of a scenario file.
 
 use crate::tree::Node;
 
@@ -7,28 +7,34 @@ use crate::tree::Node;
 pub enum Subject {
     /// TCP flows over paths.
     Transport,
-    /// A router or network function.
+    /// A router or network function on a machine.
     Forwarding,
     /// Generated packet streams.
     Traffic,
     /// Chains of network functions on servers.
     Placement,
+    /// Routers with their control software on a topology: forwarding, in a file of other tables.
+    Routing,
 }
+
+/// A key of these makes a file of forwarding one of routers on a topology.
+pub(crate) const OF_ROUTING: [&str; 2] = ["router", "topology"];
 
 impl Subject {
     /// All of them.
-    pub const ALL: [Subject; 4] = [
+    pub const ALL: [Subject; 5] = [
         Subject::Transport,
         Subject::Forwarding,
         Subject::Traffic,
         Subject::Placement,
+        Subject::Routing,
     ];
 
     /// The word of `subject` in a file.
     pub const fn name(self) -> &'static str {
         match self {
             Subject::Transport => "transport",
-            Subject::Forwarding => "forwarding",
+            Subject::Forwarding | Subject::Routing => "forwarding",
             Subject::Traffic => "traffic",
             Subject::Placement => "placement",
         }
@@ -54,10 +60,13 @@ impl Subject {
             .into_iter()
             .find(|one| word == Some(one.name()));
         let has = |key: &&str| table.get(key).is_some();
-        named.unwrap_or(if ["server", "chain", "function"].iter().any(has) {
-            Subject::Placement
-        } else {
-            Subject::Transport
-        })
+        match named {
+            Some(Subject::Forwarding) if OF_ROUTING.iter().any(has) => Subject::Routing,
+            Some(subject) => subject,
+            // A transport file may have a `topology` too.
+            None if has(&"router") => Subject::Routing,
+            None if ["server", "chain", "function"].iter().any(has) => Subject::Placement,
+            None => Subject::Transport,
+        }
     }
 }

@@ -277,11 +277,72 @@ mod tests {
                 ("source=.", Some("./.".to_owned()))
             ]
         );
+        let none = parse("kernels = []").unwrap_err().to_string();
+        assert!(none.contains("is empty"), "{none}");
         let both = parse("source = '.'\nkernels = ['.']")
             .unwrap_err()
             .to_string();
         assert!(both.contains("both say which kernel"), "{both}");
-        let none = parse("kernels = []").unwrap_err().to_string();
-        assert!(none.contains("is empty"), "{none}");
+    }
+
+    #[test]
+    fn a_kernel_is_named_with_patches_over_its_source() {
+        let parse = |measure: &str| {
+            let text = format!(
+                "[path]\nrate = '10 Mbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n[measure]\n\
+                 {measure}\n"
+            );
+            // Any file that exists is taken; whether it is a patch, its first use tells.
+            File::parse("t", &text, Path::new(env!("CARGO_MANIFEST_DIR")))
+        };
+        let file = parse(
+            "patches = ['Cargo.toml']\nkernels = ['packaged', 'packaged+build.rs', \
+             'src+build.rs+Cargo.toml']",
+        )
+        .unwrap();
+        let named: Vec<_> = file
+            .points
+            .iter()
+            .map(|point| {
+                let measure = point.scenario.measure.clone().unwrap();
+                let name = |path: &String| Path::new(path).file_name().map(ToOwned::to_owned);
+                let patches = measure.patches.iter().filter_map(name);
+                let patches = patches.map(|name| name.into_string().unwrap());
+                (
+                    point.id.as_str(),
+                    measure.source.is_some(),
+                    patches.collect::<Vec<_>>().join(" "),
+                )
+            })
+            .collect();
+        let row = |id, has_tree, patches: &str| (id, has_tree, patches.to_owned());
+        assert_eq!(
+            named,
+            [
+                row("source=packaged", false, "Cargo.toml"),
+                row("source=packaged+build.rs", false, "build.rs Cargo.toml"),
+                row(
+                    "source=src+build.rs+Cargo.toml",
+                    true,
+                    "build.rs Cargo.toml Cargo.toml"
+                ),
+            ]
+        );
+        for (measure, why) in [
+            (
+                "source = 'packaged+none.patch'",
+                "none.patch` does not exist",
+            ),
+            ("source = 'none+build.rs'", "none` does not exist"),
+            ("patches = ['none.patch']", "none.patch` does not exist"),
+            ("source = 'packaged+'", "does not exist"),
+            (
+                "kernel = 'host'\npatches = ['build.rs']",
+                "`patches` is for `kernel = \"linux\"`",
+            ),
+        ] {
+            let error = parse(measure).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 }

@@ -35,6 +35,19 @@ pub struct Graph {
     pub hosts: Vec<String>,
     /// The links.
     pub links: Vec<Link>,
+    /// Hosts that are devices with tables, queues and a time of their own.
+    pub devices: Vec<Device>,
+}
+
+/// A host that is a NetFPGA reference router. Its ports are its links, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// The host's name.
+    pub host: String,
+    /// The name of its timing, such as `reference-1g`.
+    pub preset: String,
+    /// Registers by name that are written before the run, in this order.
+    pub registers: Vec<(String, u32)>,
 }
 
 /// A link in both directions.
@@ -75,6 +88,13 @@ pub struct Step {
 }
 
 impl Graph {
+    /// The links of a host, in their order, and whether each leads to it.
+    pub fn links_at<'a>(&'a self, host: &'a str) -> impl Iterator<Item = (usize, bool)> + 'a {
+        let links = self.links.iter().enumerate();
+        let at = links.filter(move |(_, link)| link.from == host || link.to == host);
+        at.map(move |(n, link)| (n, link.to == host))
+    }
+
     /// The route of least delay from `from` to `to`; among equals the one of fewest links, then the
     /// one whose links come first in the file. Nothing where there is none or a host is unknown.
     pub fn route(&self, from: &str, to: &str) -> Option<Vec<Step>> {
@@ -155,7 +175,7 @@ impl Graph {
     pub fn dumbbell(path: &Path, pairs: usize) -> Graph {
         let mut graph = Graph {
             hosts: vec!["left".to_owned(), "right".to_owned()],
-            links: Vec::new(),
+            ..Graph::default()
         };
         // The round trip holds the access links' four crossings too.
         let access = path.access.map_or(Span::ZERO, |access| access.delay * 4);
@@ -221,6 +241,7 @@ mod tests {
                 Link::new("a", "b", Span::from_ms(3), line()),
                 Link::new("c", "b", Span::from_ms(3), line()),
             ],
+            devices: Vec::new(),
         };
         let route = graph.route("a", "c").unwrap();
         let steps: Vec<_> = route.iter().map(|s| (s.link, s.forward)).collect();

@@ -106,6 +106,8 @@ pub struct Stream {
     pub size: Random,
     /// Seconds from one datagram to the next.
     pub gap: Random,
+    /// The differentiated services codepoint of its datagrams.
+    pub dscp: u8,
     /// Sending host, in a network.
     pub from: Option<String>,
     /// Receiving host, in a network.
@@ -123,6 +125,7 @@ impl Stream {
             name: name.to_owned(),
             size,
             gap,
+            dscp: 0,
             from: None,
             to: None,
             start: Time::ZERO,

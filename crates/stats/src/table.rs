@@ -64,8 +64,13 @@ impl Column {
     pub fn unit(&self) -> Option<&'static str> {
         self.split_name().1
     }
-    /// The name for people: without the unit's suffix, blanks for underscores.
+    /// The name for people: without the unit's suffix, blanks for underscores. A name in backticks
+    /// is shown as it is.
     pub fn title(&self) -> String {
+        let quoted = self.name.strip_prefix('`');
+        if let Some(name) = quoted.and_then(|name| name.strip_suffix('`')) {
+            return name.to_owned();
+        }
         self.split_name().0.replace('_', " ")
     }
     fn split_name(&self) -> (&str, Option<&'static str>) {

@@ -8,8 +8,8 @@
 //! `set_state(Loss)`.
 
 use crate::cc::{
-    AckFlags, AckSample, CaEvent, CaState, CongestionControl, INFINITE_SSTHRESH, RateSample, Tp,
-    find,
+    AckFlags, AckSample, CaEvent, CaState, CongestionControl, INFINITE_SSTHRESH, LostSegment,
+    RateSample, Tp, find,
 };
 use std::collections::VecDeque;
 use trammel_core::entry::{Params, Value};
@@ -41,6 +41,7 @@ struct Sent {
     at_us: u64,
     ack_at_us: u64,
     in_flight: u32,
+    lost: u64,
     delivered: u64,
     delivered_mstamp_us: u64,
     first_tx_mstamp_us: u64,
@@ -85,6 +86,8 @@ impl Sender {
             flight: VecDeque::new(),
         };
         let tp = &mut sender.tp;
+        tp.ecn_ok = sender.cc.needs_accurate_ecn();
+        tp.accurate_ecn = tp.ecn_ok;
         tp.now_us = 1_000_000 + rtt_us;
         tp.snd_una = 1;
         tp.snd_nxt = 1;
@@ -115,6 +118,7 @@ impl Sender {
                 at_us: tp.now_us,
                 ack_at_us: (tp.now_us + self.rtt_us).max(last + self.service_us),
                 in_flight: tp.packets_out,
+                lost: tp.lost,
                 delivered: tp.delivered,
                 delivered_mstamp_us: tp.delivered_mstamp_us,
                 first_tx_mstamp_us: tp.first_tx_mstamp_us,
@@ -183,6 +187,8 @@ impl Sender {
                 prior_in_flight,
                 last_end_seq: tp.snd_una,
                 is_app_limited: sent.is_app_limited,
+                tx_in_flight: sent.in_flight + 1,
+                lost: (tp.lost - sent.lost) as u32,
                 ..RateSample::default()
             };
             cc.cong_control(tp, &rs);
@@ -213,8 +219,12 @@ impl Sender {
     /// One segment is lost and repaired by fast recovery, which takes a round trip.
     pub(crate) fn lose(&mut self) {
         self.send();
-        self.reduce();
         self.tp.lost += 1;
+        if let Some(sent) = self.flight.front() {
+            let segment = self.lost_segment(sent);
+            self.cc.lost(&mut self.tp, &segment);
+        }
+        self.reduce();
         self.cc.set_state(&mut self.tp, CaState::Recovery);
         self.tp.ca_state = CaState::Recovery;
         for i in 0..self.flight.len() {
@@ -232,13 +242,16 @@ impl Sender {
     pub(crate) fn timeout(&mut self) {
         self.send();
         self.tp.now_us += 200_000 + self.rtt_us;
+        for sent in std::mem::take(&mut self.flight) {
+            self.tp.lost += 1;
+            let segment = self.lost_segment(&sent);
+            self.cc.lost(&mut self.tp, &segment);
+        }
         self.reduce();
         self.cc.cwnd_event(&mut self.tp, CaEvent::Loss);
-        self.tp.lost += u64::from(self.tp.packets_out);
         self.tp.snd_cwnd = 1;
         self.tp.packets_out = 0;
         self.tp.snd_nxt = self.tp.snd_una;
-        self.flight.clear();
         self.cc.set_state(&mut self.tp, CaState::Loss);
         self.tp.ca_state = CaState::Loss;
         self.round();
@@ -259,6 +272,18 @@ impl Sender {
         let all = self.cc.observe();
         let found = all.iter().find(|(key, _)| *key == name);
         found.unwrap_or_else(|| panic!("`{name}` is observed")).1
+    }
+
+    /// `sent` as it is told to be lost; segments lie a whole one apart.
+    fn lost_segment(&self, sent: &Sent) -> LostSegment {
+        let seq = self.tp.snd_una;
+        LostSegment {
+            seq,
+            end: seq.wrapping_add(self.tp.mss),
+            tx_in_flight: sent.in_flight + 1,
+            lost: (self.tp.lost - sent.lost) as u32,
+            is_app_limited: sent.is_app_limited,
+        }
     }
 
     fn reduce(&mut self) {

@@ -1,14 +1,14 @@
-//! TCP without I/O: connections, congestion controls and analytic models.
-//!
-//! Nothing here opens a socket or reads a clock: every call takes the time as an argument.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod accecn;
 pub mod cc;
 #[cfg(test)]
 mod cc_harness;
 #[cfg(test)]
 mod cc_tests;
 pub mod connection;
+mod hystart_plus_plus;
 pub mod models;
 mod receiver;
 mod scoreboard;

@@ -244,21 +244,26 @@ impl Receiver {
         let largest = LARGEST_FIELD << self.wscale;
         let space = full.min(LARGEST_FIELD << LARGEST_SCALE);
         self.rcv_wnd = (space / mss * mss).max(space.min(mss)) as u32;
-        // A segment is kept in reserve.
-        self.clamp = largest.min(full.saturating_sub(mss)).max(2 * mss);
+        self.clamp = largest.min(full);
+        if self.clamp > 2 * mss && self.clamp + mss > full {
+            // A segment is kept in reserve.
+            self.clamp = (full - mss).max(2 * mss);
+        }
         self.ssthresh = u64::from(self.rcv_wnd).min(self.clamp) as u32;
     }
 
     /// The peer's first sequence number after its SYN is known.
-    pub(crate) fn start(&mut self, rcv_nxt: u32, mss: u32) {
+    /// Its segments have `mss` bytes; ours have `own_mss`, and the first window is sized by them.
+    pub(crate) fn start(&mut self, rcv_nxt: u32, mss: u32, own_mss: u32) {
         self.changed = true;
         self.rcv_nxt = rcv_nxt;
         self.rcv_wup = rcv_nxt;
         self.copied = rcv_nxt;
         self.origin = rcv_nxt;
         self.space_seq = rcv_nxt;
-        self.mss = mss;
+        self.mss = own_mss;
         self.size_first_window();
+        self.mss = mss;
         // Two segments fit the first window, as far as is known.
         self.rcv_mss = (self.rcv_wnd / 2).min(mss).clamp(LEAST_MSS, FIRST_MSS);
         self.space_bytes = u64::from(self.rcv_wnd).min(u64::from(mss) * 10);
@@ -521,6 +526,16 @@ impl Receiver {
 
     /// Moves ranges that are in order now out of the gaps' list.
     fn join(&mut self) {
+        let in_order = self.rcv_nxt;
+        // Ranges are in order, so only the first can begin before it.
+        let covered = self.gaps.first();
+        let covered = covered.filter(|range| before(range.start, in_order));
+        if let Some(range) = covered
+            && self.duplicate.is_none()
+        {
+            // What came in order had come before (RFC 2883 §4).
+            self.report_duplicate(range.start, earlier(range.end, in_order));
+        }
         let bytes = |range: &Range| u64::from(range.end.wrapping_sub(range.start));
         let (mut joined, mut payload) = (0, 0);
         for range in &self.gaps {
@@ -697,6 +712,8 @@ impl Receiver {
     /// The peer's FIN is next in order: it takes a sequence number.
     pub(crate) fn take_fin(&mut self) {
         self.rcv_nxt = self.rcv_nxt.wrapping_add(1);
+        // Nothing that could be lost follows.
+        self.duplicate = None;
         self.changed = true;
     }
 
@@ -716,6 +733,12 @@ impl Receiver {
     /// How many [SACK blocks](Self::sack_blocks) the next ACK has, `room` at most.
     pub(crate) fn sack_count(&self, room: usize) -> usize {
         (usize::from(self.duplicate.is_some()) + self.sacks.len()).min(room)
+    }
+
+    /// Where the duplicate begins that the next ACK reports.
+    #[inline]
+    pub(crate) fn duplicate(&self) -> Option<u32> {
+        self.duplicate.map(|block| block.start)
     }
 
     /// Whether an ACK would carry SACK blocks.

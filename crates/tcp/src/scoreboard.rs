@@ -51,10 +51,24 @@ impl Sent {
     }
 }
 
+/// What was in flight and lost when a segment was sent. Few controllers ask for it, so it lies
+/// beside the records and does not widen them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flight {
+    /// Segments in flight, itself included.
+    pub(crate) segments: u32,
+    /// Segments ever marked lost, modulo 2³².
+    pub(crate) lost: u32,
+    /// Segments ever reported with ECN-Echo, modulo 2³².
+    pub(crate) marked: u32,
+}
+
 /// The ring of sent segments.
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
     ring: Box<[Sent]>,
+    /// Of the same length as `ring`, or empty where nobody asks for it.
+    flights: Box<[Flight]>,
     /// Index of the first record.
     head: u64,
     /// Index after the last record.
@@ -65,9 +79,28 @@ impl Scoreboard {
     pub(crate) fn new() -> Scoreboard {
         Scoreboard {
             ring: vec![Sent::default(); 64].into(),
+            flights: Box::default(),
             head: 0,
             tail: 0,
         }
+    }
+
+    /// Keeps a [`Flight`] for every segment from now on.
+    pub(crate) fn keep_flights(&mut self) {
+        self.flights = vec![Flight::default(); self.ring.len()].into();
+    }
+
+    /// What was in flight when segment `index` was last sent.
+    #[inline]
+    pub(crate) fn flight(&self, index: u64) -> Flight {
+        self.flights[self.slot(index)]
+    }
+
+    /// Segment `index` leaves, and so much is in flight.
+    #[inline]
+    pub(crate) fn set_flight(&mut self, index: u64, flight: Flight) {
+        let slot = self.slot(index);
+        self.flights[slot] = flight;
     }
 
     #[inline]
@@ -158,6 +191,13 @@ impl Scoreboard {
         for index in self.head..self.tail {
             ring[index as usize & mask] = *self.get(index);
         }
+        if !self.flights.is_empty() {
+            let mut flights = vec![Flight::default(); ring.len()].into_boxed_slice();
+            for index in self.head..self.tail {
+                flights[index as usize & mask] = self.flight(index);
+            }
+            self.flights = flights;
+        }
         self.ring = ring;
     }
 
@@ -246,5 +286,27 @@ mod tests {
             (50, 400, 39_900)
         );
         assert_eq!(board.first_ending_after(20_000), 200);
+    }
+
+    #[test]
+    fn flights_stay_with_their_segments_while_it_grows() {
+        let mut board = filled(0, 50);
+        board.keep_flights();
+        for _ in 0..50 {
+            board.pop();
+        }
+        for index in 50..400_u32 {
+            board.push(Sent::default());
+            let flight = Flight {
+                segments: index,
+                lost: index / 2,
+                marked: 0,
+            };
+            board.set_flight(u64::from(index), flight);
+        }
+        for index in 50..400_u32 {
+            let flight = board.flight(u64::from(index));
+            assert_eq!((flight.segments, flight.lost), (index, index / 2));
+        }
     }
 }

@@ -1,8 +1,12 @@
 //! A TCP segment as a small value: header fields and lengths, no payload bytes.
 
-/// TCP header flags, the low byte as on the wire.
+pub use trammel_core::ecn::Ecn;
+
+use crate::accecn::Form;
+
+/// TCP header flags, the bits as on the wire: the low byte is the 14th of the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// No more data from the sender.
@@ -19,6 +23,10 @@ impl Flags {
     pub const ECE: Flags = Flags(0x40);
     /// Congestion Window Reduced.
     pub const CWR: Flags = Flags(0x80);
+    /// Accurate ECN (RFC 9768 §3.1).
+    pub const AE: Flags = Flags(0x100);
+    /// The three bits of the field ACE (RFC 9768 §3.2.2).
+    pub const ACE: Flags = Flags(0x1c0);
 
     /// Whether all flags of `other` are set.
     #[inline]
@@ -35,20 +43,21 @@ impl Flags {
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
-}
-
-/// The ECN field of the IP header (RFC 3168 §5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ecn {
-    /// Not ECN-capable transport.
-    #[default]
-    NotEct,
-    /// ECN-capable, ECT(1).
-    Ect1,
-    /// ECN-capable, ECT(0).
-    Ect0,
-    /// Congestion experienced.
-    Ce,
+    /// These flags without those of `other`.
+    #[inline]
+    pub const fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
+    }
+    /// The field ACE: AE, CWR and ECE as a number from 0 to 7.
+    #[inline]
+    pub const fn ace(self) -> u8 {
+        (self.0 >> 6) as u8 & 7
+    }
+    /// These flags with the low three bits of `ace` as the field ACE.
+    #[inline]
+    pub const fn with_ace(self, ace: u8) -> Flags {
+        Flags(self.0 & !Flags::ACE.0 | (ace as u16 & 7) << 6)
+    }
 }
 
 /// One SACK block: the first sequence number of it and the first after it (RFC 2018 §3).
@@ -96,6 +105,8 @@ pub struct Segment {
     pub sack_count: u8,
     /// Other options.
     pub options: Options,
+    /// The form of the AccECN option; its counters stand where the other options leave room.
+    pub accecn: Form,
     /// SACK blocks; a duplicate one (RFC 2883) comes first.
     pub sack: [SackBlock; 4],
 }
@@ -147,7 +158,8 @@ impl Segment {
         // Linux and most others put two NOPs before timestamps, and two before SACK, for alignment.
         let timestamps = 12 * u32::from(self.options.timestamps);
         let blocks = u32::from(self.sack_count);
-        20 + timestamps + 8 * blocks + 4 * u32::from(blocks > 0)
+        let accecn = self.accecn.padded_bytes(blocks > 0);
+        20 + timestamps + accecn + 8 * blocks + 4 * u32::from(blocks > 0)
     }
 
     fn syn_header_bytes(&self) -> u32 {
@@ -164,7 +176,7 @@ impl Segment {
         if self.options.timestamps {
             options += 10;
         }
-        20 + u32::div_ceil(options, 4) * 4
+        20 + u32::div_ceil(options, 4) * 4 + self.accecn.padded_bytes(false)
     }
 
     /// Bytes of the IPv4 packet that carries the segment.

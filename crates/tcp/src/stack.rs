@@ -9,6 +9,29 @@ use trammel_core::time::Span;
 /// `net.core.rmem_max` where nobody set it, bytes.
 pub const LINUX_RMEM_MAX: u64 = 212_992;
 
+/// Which ECN an end asks for, and grants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EcnMode {
+    /// None.
+    #[default]
+    Off,
+    /// Classic ECN (RFC 3168): at most one mark is reported a round trip.
+    Classic,
+    /// Accurate ECN (RFC 9768), or classic ECN where the peer has no other.
+    Accurate,
+}
+
+/// When the AccECN option is sent (`tcp_ecn_option`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnOption {
+    /// Never: marks are reported by the field ACE alone.
+    Never,
+    /// When a counter has changed in a way that ACE cannot tell, and three times a round trip.
+    Minimum,
+    /// On every segment that has room for it.
+    Full,
+}
+
 /// How losses are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
@@ -49,6 +72,17 @@ pub enum AckPolicy {
     Linux,
 }
 
+/// What becomes of a segment that begins in the window and ends beyond it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BeyondWindow {
+    /// What lies in the window is taken (RFC 9293 §3.10.7.4).
+    CutOff,
+    /// It is taken whole, where the window is open at all (Linux).
+    Taken,
+    /// Only where nothing waits for the application (Linux 7.1).
+    TakenAlone,
+}
+
 /// The behaviour of one end of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stack {
@@ -62,9 +96,13 @@ pub struct Stack {
     pub sack: bool,
     /// Offer timestamps (`tcp_timestamps`).
     pub timestamps: bool,
-    /// Offer ECN (`tcp_ecn`).
-    pub ecn: bool,
-    /// Ask for ECN by the first SYN only (RFC 3168 §6.1.1.1; `tcp_ecn_fallback`).
+    /// The ECN that is asked for and granted at most (`tcp_ecn`: 0, 1 and 3).
+    pub ecn: EcnMode,
+    /// When the AccECN option is sent, where accurate ECN is in use (`tcp_ecn_option`).
+    pub ecn_option: EcnOption,
+    /// Ask for ECN by the first SYN only, for accurate ECN by the first two (RFC 3168 §6.1.1.1, RFC
+    /// 9768 §3.1.4.1), and send nothing ECN-capable where the handshake shows that the network
+    /// changes ECN fields (`tcp_ecn_fallback`).
     pub ecn_fallback: bool,
     /// Offer window scaling (`tcp_window_scaling`).
     pub window_scaling: bool,
@@ -109,6 +147,11 @@ pub struct Stack {
     pub random_timestamps: bool,
     /// When the receiver acknowledges.
     pub ack_policy: AckPolicy,
+    /// Answer an ACK of data that was never sent with one's own (RFC 9293 §3.10.7.4; Linux since
+    /// 7.1, which dropped it in silence before).
+    pub answers_future_acks: bool,
+    /// What becomes of payload beyond the window that was offered.
+    pub beyond_window: BeyondWindow,
     /// Thin the ACKs that carry SACK (`tcp_comp_sack_nr`, Linux since 4.18).
     pub compress_sack: bool,
     /// Receive buffer to start with, bytes of memory (`tcp_rmem[1]`).
@@ -133,11 +176,17 @@ pub struct Stack {
     pub slow_start_after_idle: bool,
     /// Hold back small segments while data is unacknowledged (Nagle; RFC 9293 §3.7.4).
     pub nagle: bool,
+    /// Hold them back only while another small one is unacknowledged (Minshall's modification of
+    /// Nagle's algorithm; Linux).
+    pub minshall: bool,
     /// Upper bound of the congestion window, segments.
     pub cwnd_clamp: u32,
     /// Pace whatever the variant: at twice the rate of the window in slow start, at 1.2 times
     /// afterwards, as Linux's `fq` queue does (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
     pub pacing: bool,
+    /// Bytes of payload a second that a paced sender sends at most, whatever its variant asks for
+    /// (`SO_MAX_PACING_RATE`); `u64::MAX` for no limit.
+    pub max_pacing_rate: u64,
     /// TSO and GRO: several segments in one pass through the stack.
     pub offload: bool,
 }
@@ -151,7 +200,8 @@ impl Stack {
             mss: 1460,
             sack: true,
             timestamps: true,
-            ecn: false,
+            ecn: EcnMode::Off,
+            ecn_option: EcnOption::Full,
             ecn_fallback: true,
             window_scaling: true,
             dsack: true,
@@ -172,6 +222,8 @@ impl Stack {
             slow_start_per_ack: u32::MAX,
             random_timestamps: true,
             ack_policy: AckPolicy::Linux,
+            answers_future_acks: false,
+            beyond_window: BeyondWindow::Taken,
             compress_sack: true,
             receive_buffer: 64 << 20,
             max_receive_buffer: 128 << 20,
@@ -182,8 +234,10 @@ impl Stack {
             reordering: 3,
             slow_start_after_idle: true,
             nagle: false,
+            minshall: true,
             cwnd_clamp: u32::MAX,
             pacing: false,
+            max_pacing_rate: u64::MAX,
             offload: false,
         }
     }
@@ -230,6 +284,9 @@ impl Stack {
             hz: 0,
             slow_start_per_ack: 1,
             ack_policy: AckPolicy::Delayed(Span::from_ms(100)),
+            answers_future_acks: true,
+            beyond_window: BeyondWindow::CutOff,
+            minshall: false,
             compress_sack: false,
             ..Stack::linux_6()
         }

@@ -66,7 +66,8 @@ pub struct Tp {
     pub min_rtt_us: u32,
     /// Segments delivered so far, retransmissions' originals counted once.
     pub delivered: u64,
-    /// Of these, segments reported with ECN-Echo.
+    /// Segments reported as marked: of these, those acknowledged with ECN-Echo; with accurate ECN
+    /// all that the peer has counted, ACKs of ours among them.
     pub delivered_ce: u64,
     /// When `delivered` last grew, µs.
     pub delivered_mstamp_us: u64,
@@ -96,8 +97,12 @@ pub struct Tp {
     pub rcv_tsval: u32,
     /// The timestamp that it echoes, in ms of `now_us`, our own offset taken off; 0 without one.
     pub rcv_tsecr: u32,
-    /// ECN was negotiated.
+    /// ECN was negotiated, classic or accurate.
     pub ecn_ok: bool,
+    /// SACK was negotiated, so that more than one loss a round trip is seen.
+    pub sack_ok: bool,
+    /// Accurate ECN was negotiated (RFC 9768): `delivered_ce` counts marks one by one.
+    pub accurate_ecn: bool,
     /// Receiver side: the congestion state to echo on every ACK (DCTCP, RFC 8257 §3.2).
     pub ecn_demand_cwr: bool,
     /// Receiver side: ask for an immediate ACK of what was received before the present segment.
@@ -157,6 +162,8 @@ impl Tp {
             rcv_tsval: 0,
             rcv_tsecr: 0,
             ecn_ok: false,
+            sack_ok: true,
+            accurate_ecn: false,
             ecn_demand_cwr: false,
             send_ack_now: false,
             rng,

@@ -5,8 +5,10 @@
 //! around the header: of a capture of a simulated link, and of a host on a real one. Payload is a
 //! count here as everywhere.
 //!
-//! Source: RFC 9293 §3.1 and §3.2, RFC 7323 §2.2 and §3.2, RFC 2018 §2 and §3, RFC 3168 §6.1.
+//! Source: RFC 9293 §3.1 and §3.2, RFC 7323 §2.2 and §3.2, RFC 2018 §2 and §3, RFC 3168 §6.1,
+//! RFC 9768 §3.2.3.
 
+use crate::accecn::{AccEcn, Order};
 use crate::segment::{Flags, SackBlock, Segment};
 
 /// Bytes of the longest header: 15 words.
@@ -23,6 +25,8 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+const ACCECN0: u8 = 172;
+const ACCECN1: u8 = 174;
 
 /// Why bytes are no TCP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,8 +67,7 @@ pub fn write_header(segment: &Segment, header: &mut [u8]) {
         0
     };
     header[8..12].copy_from_slice(&ack.to_be_bytes());
-    header[12] = (bytes as u8 / 4) << 4;
-    header[13] = segment.flags.0;
+    [header[12], header[13]] = ((bytes as u16 / 4) << 12 | segment.flags.0).to_be_bytes();
     header[14..16].copy_from_slice(&segment.window.to_be_bytes());
     header[18..20].fill(0); // There is never urgent data.
     let is_syn = segment.flags.has(Flags::SYN);
@@ -88,11 +91,29 @@ pub fn write_header(segment: &Segment, header: &mut [u8]) {
         put(&segment.ts_val.to_be_bytes());
         put(&segment.ts_ecr.to_be_bytes());
     }
+    let accecn = segment.accecn();
+    if let Some(option) = accecn {
+        put(&[kind_of(option.order), 2 + 3 * option.count]);
+        for (_, counter) in option.fields() {
+            put(&counter.to_be_bytes()[1..]);
+        }
+        // The NOPs before SACK blocks make room for its end.
+        let used = 2 + 3 * usize::from(option.count);
+        let reached = if is_syn || segment.sack_count == 0 {
+            used.next_multiple_of(4)
+        } else {
+            (used + 2).next_multiple_of(4) - 2
+        };
+        put(&[NOP; 3][..reached - used]);
+    }
     if is_syn && segment.options.wscale_plus_1 != 0 {
         put(&[WINDOW_SCALE, 3, segment.options.wscale_plus_1 - 1]);
     }
     if !is_syn && segment.sack_count > 0 {
-        put(&[NOP, NOP, SACK, 2 + 8 * segment.sack_count]);
+        if accecn.is_none() {
+            put(&[NOP, NOP]);
+        }
+        put(&[SACK, 2 + 8 * segment.sack_count]);
         for block in segment.sack_blocks() {
             put(&block.start.to_be_bytes());
             put(&block.end.to_be_bytes());
@@ -117,7 +138,7 @@ pub fn read_header(bytes: &[u8]) -> Result<(Segment, usize), Damage> {
         return Err(Damage::Length(length as u8));
     }
     let options = bytes.get(SHORTEST_HEADER..length).ok_or(Damage::Short)?;
-    let flags = Flags(fixed[13]);
+    let flags = Flags(u16::from_be_bytes([fixed[12] & 1, fixed[13]]));
     let mut segment = Segment {
         seq: word(&fixed[4..8]),
         len: (bytes.len() - length) as u32,
@@ -132,7 +153,15 @@ pub fn read_header(bytes: &[u8]) -> Result<(Segment, usize), Damage> {
     Ok((segment, length))
 }
 
-/// Reads four bytes.
+/// The option's kind by the order of its fields (RFC 9768 §3.2.3).
+fn kind_of(order: Order) -> u8 {
+    match order {
+        Order::Ect0First => ACCECN0,
+        Order::Ect1First => ACCECN1,
+    }
+}
+
+/// Reads up to four bytes.
 fn word(bytes: &[u8]) -> u32 {
     bytes
         .iter()
@@ -141,6 +170,7 @@ fn word(bytes: &[u8]) -> u32 {
 
 fn read_options(mut left: &[u8], segment: &mut Segment) -> Result<(), Damage> {
     let is_syn = segment.flags.has(Flags::SYN);
+    let mut accecn = None;
     while let [kind, rest @ ..] = left {
         match *kind {
             END => break,
@@ -180,12 +210,31 @@ fn read_options(mut left: &[u8], segment: &mut Segment) -> Result<(), Damage> {
                     };
                 }
             }
+            //= rfc9768 §3.2.3
+            //# A Data Sender MUST be able to read in AccECN TCP Options of any of the above
+            //lengths.
+            (ACCECN0 | ACCECN1, bytes) if bytes.is_multiple_of(3) && bytes <= 9 => {
+                let order = if *kind == ACCECN0 {
+                    Order::Ect0First
+                } else {
+                    Order::Ect1First
+                };
+                let mut counters = [0; 3];
+                for (counter, bytes) in counters.iter_mut().zip(value.chunks_exact(3)) {
+                    *counter = word(bytes);
+                }
+                accecn = Some(AccEcn::new(order, &counters[..bytes / 3]));
+            }
             // In a place where they mean nothing.
             (MSS, 2) | (WINDOW_SCALE, 1) | (SACK_PERMITTED, 0) | (SACK, 8 | 16 | 24 | 32) => {}
             (MSS | WINDOW_SCALE | SACK_PERMITTED | SACK | TIMESTAMPS, _) => return Err(damage),
             _ => {}
         }
         left = &left[usize::from(length)..];
+    }
+    // Its counters stand where the other options leave room, so these have to be known.
+    if let Some(option) = accecn {
+        segment.set_accecn(option);
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use trammel_core::Span;
 use trammel_core::rng::Rng;
 use trammel_tcp::cc;
 use trammel_tcp::connection::{Connection, Failure, State};
-use trammel_tcp::stack::{AckPolicy, LossDetection, Reduction, Stack};
+use trammel_tcp::stack::{AckPolicy, EcnMode, EcnOption, LossDetection, Reduction, Stack};
 
 /// What one direction of a path does, in hundredths.
 #[derive(Clone, Copy, Debug)]
@@ -36,44 +36,48 @@ struct Case {
 fn stack() -> impl Strategy<Value = Stack> {
     let preset = prop::sample::select(Stack::PRESETS);
     let options = (
-        any::<[bool; 8]>(),
+        any::<[bool; 7]>(),
+        prop::sample::select(vec![EcnMode::Off, EcnMode::Classic, EcnMode::Accurate]),
+        prop::sample::select(vec![EcnOption::Never, EcnOption::Minimum, EcnOption::Full]),
         prop::sample::select(vec![1460_u16, 536, 9000, 100]),
     );
     let methods = (0..3_usize, 0..3_usize, 0..3_usize, any::<bool>());
     let buffers = prop::sample::select(vec![2_000_u64, 20_000, 200_000, 64 << 20]);
-    (preset, options, methods, buffers).prop_map(|(preset, (flags, mss), methods, buffer)| {
-        let mut stack = Stack::preset(preset).expect("the preset is built in");
-        // One preset in two stays as it is.
-        if methods.3 {
-            [
-                stack.sack,
-                stack.timestamps,
-                stack.ecn,
-                stack.window_scaling,
-                stack.dsack,
-                stack.nagle,
-                stack.frto,
-                stack.tail_loss_probe,
-            ] = flags;
-            stack.detection = [
-                LossDetection::Rack,
-                LossDetection::Fack,
-                LossDetection::DupThresh,
-            ][methods.0];
-            stack.reduction =
-                [Reduction::Prr, Reduction::RateHalving, Reduction::Immediate][methods.1];
-            stack.ack_policy = [
-                AckPolicy::Linux,
-                AckPolicy::EverySegment,
-                AckPolicy::Delayed(Span::from_ms(100)),
-            ][methods.2];
-            stack.undo = flags[0] ^ flags[4];
-            stack.mss = mss;
-            stack.receive_buffer = buffer;
-            stack.send_buffer = if flags[1] { u64::MAX } else { 100_000 };
-        }
-        stack
-    })
+    (preset, options, methods, buffers).prop_map(
+        |(preset, (flags, ecn, option, mss), methods, buffer)| {
+            let mut stack = Stack::preset(preset).expect("the preset is built in");
+            // One preset in two stays as it is.
+            if methods.3 {
+                [
+                    stack.sack,
+                    stack.timestamps,
+                    stack.window_scaling,
+                    stack.dsack,
+                    stack.nagle,
+                    stack.frto,
+                    stack.tail_loss_probe,
+                ] = flags;
+                (stack.ecn, stack.ecn_option) = (ecn, option);
+                stack.detection = [
+                    LossDetection::Rack,
+                    LossDetection::Fack,
+                    LossDetection::DupThresh,
+                ][methods.0];
+                stack.reduction =
+                    [Reduction::Prr, Reduction::RateHalving, Reduction::Immediate][methods.1];
+                stack.ack_policy = [
+                    AckPolicy::Linux,
+                    AckPolicy::EverySegment,
+                    AckPolicy::Delayed(Span::from_ms(100)),
+                ][methods.2];
+                stack.undo = flags[0] ^ flags[4];
+                stack.mss = mss;
+                stack.receive_buffer = buffer;
+                stack.send_buffer = if flags[1] { u64::MAX } else { 100_000 };
+            }
+            stack
+        },
+    )
 }
 
 fn weather() -> impl Strategy<Value = Weather> {

@@ -5,13 +5,13 @@ mod harness;
 use harness::{CLIENT, Fate, Pair, SERVER};
 use trammel_core::time::Span;
 use trammel_tcp::segment::{Ecn, Flags};
-use trammel_tcp::stack::{AckPolicy, Stack};
+use trammel_tcp::stack::{AckPolicy, EcnMode, Stack};
 
 const SECOND: Span = Span::from_secs(1);
 
 fn ecn() -> Stack {
     Stack {
-        ecn: true,
+        ecn: EcnMode::Classic,
         ack_policy: AckPolicy::EverySegment,
         hz: 0,
         ..Stack::linux_6()
@@ -36,7 +36,10 @@ fn ecn_is_used_only_where_both_ends_offer_it() {
     ] {
         let mut pair = between(stacks, ["reno"; 2]);
         let setup = Flags::ECE.with(Flags::CWR);
-        assert_eq!(pair.log[0].segment.flags.has(setup), stacks[0].ecn);
+        assert_eq!(
+            pair.log[0].segment.flags.has(setup),
+            stacks[0].ecn == EcnMode::Classic
+        );
         assert_eq!(pair.log[1].segment.flags.any(setup), agreed);
         pair.write(CLIENT, 10_000);
         pair.run_until_acked(SECOND);

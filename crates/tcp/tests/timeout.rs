@@ -197,6 +197,63 @@ fn a_probe_after_two_round_trips_finds_a_lost_tail_by_sack() {
     );
 }
 
+/// Seen of BBR at 100 kbit/s: Linux fired at the head's timeout, we a whole timeout after the
+/// second probe that was not sent.
+#[test]
+fn a_probe_timer_beside_an_outstanding_probe_leaves_the_timeout_where_it_was() {
+    let mut pair = at_window(&linux(), 4);
+    let start = pair.now;
+    let mut number = 0;
+    pair.filter(move |sent: &Sent| {
+        if sent.from != CLIENT || !sent.is_data() {
+            return Fate::Pass;
+        }
+        number += 1;
+        Fate::Late(if number == 1 {
+            Span::from_ms(150)
+        } else {
+            SECOND
+        })
+    });
+    pair.write(CLIENT, 8 * 1448);
+    pair.run_ms(175);
+    assert_eq!(pair.end[CLIENT].counters().tail_loss_probes, 1);
+    let rto = pair.end[CLIENT].rto();
+    let mark = pair.mark();
+    pair.run_ms(300);
+    let counters = *pair.end[CLIENT].counters();
+    assert_eq!((counters.tail_loss_probes, counters.timeouts), (1, 1));
+    let again = pair.data_since(mark, CLIENT)[0].time - start;
+    let late = again.saturating_sub(rto);
+    assert!(again >= rto && late < Span::from_ms(1), "{again} {rto}");
+}
+
+/// The original comes after the timeout: its acknowledgement says nothing of the retransmission, so
+/// what was sent before that is not lost (RFC 8985 §6.2, the first of its two conditions).
+#[test]
+fn an_original_that_comes_after_the_timeout_makes_nothing_lost() {
+    let mut pair = at_window(&no_probe(), 10);
+    let mut number = 0;
+    pair.filter(move |sent: &Sent| {
+        if sent.from != CLIENT || !sent.is_data() {
+            return Fate::Pass;
+        }
+        number += 1;
+        // Beyond the timeout, and then each 30 ms apart, which is more than a round trip.
+        Fate::Late(Span::from_ms(if number <= 10 {
+            230 + 30 * number
+        } else {
+            1000
+        }))
+    });
+    pair.write(CLIENT, 10 * 1448);
+    pair.run_ms(280);
+    let counters = *pair.end[CLIENT].counters();
+    assert_eq!((counters.timeouts, counters.undos), (1, 1));
+    assert_eq!(counters.retransmissions, 1);
+    assert_eq!(pair.end[CLIENT].tp().lost_out, 0);
+}
+
 #[test]
 fn a_probe_prefers_new_data() {
     let mut pair = at_window(&linux(), 4);

@@ -14,6 +14,7 @@ pub use trammel_forwarding as forwarding;
 pub use trammel_ground as ground;
 pub use trammel_papers as papers;
 pub use trammel_report as report;
+pub use trammel_routing as routing;
 pub use trammel_scenario as scenario;
 pub use trammel_streams as streams;
 #[cfg(target_os = "linux")]

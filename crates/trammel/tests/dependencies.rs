@@ -82,6 +82,11 @@ const RULES: &[Rule] = &[
         &["trammel-core", "trammel-stats"],
         &["thiserror"],
     ),
+    (
+        "trammel-control",
+        &["trammel-core", "trammel-packet"],
+        &["serde_json", "thiserror"],
+    ),
     ("trammel-packet", &[], &["flate2", "thiserror", "zerocopy"]),
     (
         "trammel-router",
@@ -158,10 +163,12 @@ const RULES: &[Rule] = &[
         "trammel-workbench",
         &[
             "trammel-bench",
+            "trammel-control",
             "trammel-core",
             "trammel-cost",
             "trammel-ground",
             "trammel-io",
+            "trammel-netfpga",
             "trammel-netsim",
             "trammel-packet",
             "trammel-router",
@@ -185,13 +192,40 @@ const RULES: &[Rule] = &[
         &["anyhow", "clap", "serde_json", "tempfile"],
     ),
     (
+        // Congestion controls from shared objects, by a C interface.
+        "trammel-foreign",
+        &["trammel-core", "trammel-ground", "trammel-tcp"],
+        &["libloading", "tempfile", "thiserror"],
+    ),
+    (
+        // The control software of a router; frames and instants go in and come out.
+        "trammel-control",
+        &["trammel-core", "trammel-packet"],
+        &["serde_json", "thiserror"],
+    ),
+    (
+        // The NetFPGA reference designs on the interfaces of this machine.
+        "trammel-card",
+        &[
+            "trammel-control",
+            "trammel-core",
+            "trammel-io",
+            "trammel-netfpga",
+            "trammel-packet",
+        ],
+        &["serde_json", "thiserror"],
+    ),
+    (
         // Descriptions of all subjects; it runs none.
         "trammel-scenario",
         &[
             "trammel-bench",
+            "trammel-card",
+            "trammel-control",
             "trammel-core",
             "trammel-cost",
             "trammel-ground",
+            "trammel-netfpga",
             "trammel-netsim",
             "trammel-queues",
             "trammel-router",
@@ -213,16 +247,20 @@ const RULES: &[Rule] = &[
         &[
             "trammel-core",
             "trammel-driver",
+            "trammel-foreign",
             "trammel-ground",
             "trammel-io",
             "trammel-kernel",
+            "trammel-netfpga",
             "trammel-netsim",
             "trammel-queues",
+            "trammel-qlog",
             "trammel-report",
             "trammel-router",
             "trammel-scenario",
             "trammel-stats",
             "trammel-tcp",
+            "trammel-workbench",
         ],
         &[
             "anyhow",
@@ -240,15 +278,36 @@ const RULES: &[Rule] = &[
             "trammel-core",
             "trammel-cost",
             "trammel-ground",
+            "trammel-io",
             "trammel-library",
+            "trammel-netfpga",
             "trammel-packet",
             "trammel-report",
             "trammel-router",
             "trammel-scenario",
             "trammel-stats",
+            "trammel-testbeds",
+            "trammel-traffic",
             "trammel-workbench",
         ],
         &["anyhow", "rayon", "serde_json"],
+    ),
+    (
+        // Routers in virtual time, and on Linux live; a card's registers are those of both.
+        "trammel-routing",
+        &[
+            "trammel-card",
+            "trammel-control",
+            "trammel-core",
+            "trammel-ground",
+            "trammel-io",
+            "trammel-netfpga",
+            "trammel-packet",
+            "trammel-report",
+            "trammel-scenario",
+            "trammel-stats",
+        ],
+        &["anyhow", "rayon", "tempfile"],
     ),
     (
         "trammel-streams",
@@ -281,6 +340,8 @@ const RULES: &[Rule] = &[
         "trammel-testbeds",
         &[
             "trammel-bench",
+            "trammel-card",
+            "trammel-control",
             "trammel-core",
             "trammel-cost",
             "trammel-ground",
@@ -320,6 +381,27 @@ const RULES: &[Rule] = &[
         &["anyhow", "csv", "thiserror"],
     ),
     (
+        // Events of congestion control as qlog; what is read is given.
+        "trammel-qlog",
+        &[],
+        &["serde", "serde_json", "thiserror"],
+    ),
+    (
+        // Cases of drafts and RFCs; it runs subjects by `transport` and scripts by `packetdrill`.
+        "trammel-conformance",
+        &[
+            "trammel-core",
+            "trammel-packetdrill",
+            "trammel-qlog",
+            "trammel-report",
+            "trammel-scenario",
+            "trammel-stats",
+            "trammel-tcp",
+            "trammel-transport",
+        ],
+        &["anyhow", "serde_json", "thiserror", "toml_edit"],
+    ),
+    (
         // What needs no operating system, as a module for browsers and Node.
         "trammel-wasm",
         &["trammel-report", "trammel-scenario", "trammel-transport"],
@@ -330,9 +412,13 @@ const RULES: &[Rule] = &[
         "trammel",
         &[
             "trammel-bench",
+            "trammel-card",
+            "trammel-conformance",
+            "trammel-control",
             "trammel-core",
             "trammel-cost",
             "trammel-driver",
+            "trammel-foreign",
             "trammel-forwarding",
             "trammel-ground",
             "trammel-io",
@@ -343,9 +429,11 @@ const RULES: &[Rule] = &[
             "trammel-packet",
             "trammel-packetdrill",
             "trammel-papers",
+            "trammel-qlog",
             "trammel-queues",
             "trammel-report",
             "trammel-router",
+            "trammel-routing",
             "trammel-scenario",
             "trammel-stats",
             "trammel-streams",
@@ -379,6 +467,7 @@ const PURE: &[&str] = &[
     "trammel-bench",
     "trammel-netfpga",
     "trammel-packetdrill",
+    "trammel-qlog",
 ];
 
 /// Crates that open the door to the machine, at whatever depth they hide.
@@ -437,6 +526,26 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "netsim/src/pcapng.rs",
         "std::io",
         "captures are written to what the caller gives",
+    ),
+    (
+        "qlog/src/contained.rs",
+        "std::io",
+        "logs are read from what the caller gives",
+    ),
+    (
+        "qlog/src/diverge.rs",
+        "std::io",
+        "logs are read from what the caller gives",
+    ),
+    (
+        "qlog/src/read.rs",
+        "std::io",
+        "logs are read from what the caller gives",
+    ),
+    (
+        "qlog/src/write.rs",
+        "std::io",
+        "logs are written to what the caller gives",
     ),
 ];
 

@@ -3,6 +3,9 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout)]
 
+#[path = "../../qlog/tests/schema/mod.rs"]
+mod schema;
+
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -119,5 +122,79 @@ fn what_cannot_be_compared_is_refused() {
         let output = diverge(folder.path(), &scenario, args);
         assert_eq!(output.status.code(), Some(2), "{words}: {}", said(&output));
         assert!(said(&output).contains(words), "{words}: {}", said(&output));
+    }
+}
+
+/// The folder with a run of `flow` in it, and its log.
+fn logged(folder: &Path, name: &str, flow: &str) -> String {
+    let scenario = format!("duration = '6 s'\nqlog = true\n{PATH}{flow}");
+    fs::write(folder.join("s.toml"), scenario).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_trammel"))
+        .args(["run", "s.toml", "--engine", "simulate", "-o", name])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    format!("{name}/qlog/base.flow.sqlog")
+}
+
+fn of_logs(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_trammel"))
+        .arg("diverge")
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn logs_of_runs_are_of_the_schema_and_diverge_where_their_windows_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let flow = |variant| format!("[[flow]]\nname = 'flow'\nstart = '0 s'\nvariant = '{variant}'\n");
+    let cubic = logged(folder, "cubic", &flow("cubic"));
+    let reno = logged(folder, "reno", &flow("reno"));
+    for log in [&cubic, &reno] {
+        let (faults, seen) = schema::faults(&fs::read(folder.join(log)).unwrap());
+        assert!(faults.is_empty(), "{faults:#?}");
+        assert!(seen.iter().all(|(_, n)| *n > 0), "{seen:?}");
+    }
+    let same = of_logs(folder, &[&cubic, &cubic]);
+    assert_eq!(same.status.code(), Some(0), "{}", said(&same));
+    assert!(String::from_utf8_lossy(&same.stdout).contains("they do not diverge"));
+    let apart = of_logs(folder, &[&cubic, &reno, "--json"]);
+    assert_eq!(apart.status.code(), Some(1), "{}", said(&apart));
+    let found: Value = serde_json::from_slice(&apart.stdout).unwrap();
+    // Both leave slow start by the queue; Reno halves, CUBIC keeps seven tenths.
+    let window = &found["compared"][1];
+    assert_eq!(window["name"], "congestion_window");
+    let at = |which: &str| -> f64 { window["apart"][which].as_str().unwrap().parse().unwrap() };
+    assert!(
+        at("a") > 0.0 && at("b") > 0.0 && at("a") != at("b"),
+        "{window}"
+    );
+    assert!(
+        found["parting"]["apart"]["at_ms"].as_f64().unwrap() > 80.0,
+        "{found}"
+    );
+}
+
+#[test]
+fn what_two_logs_cannot_have_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("a.sqlog"), "no log").unwrap();
+    for (args, what) in [
+        (&["a.sqlog"][..], "give a second log"),
+        (&["a.sqlog", "b.sqlog"], "begins with `qlog_version`"),
+        (&["b.sqlog", "a.sqlog"], "`b.sqlog` cannot be read"),
+        (
+            &["a.sqlog", "a.sqlog", "--seed", "3"],
+            "`--seed` is for a scenario",
+        ),
+    ] {
+        let output = of_logs(folder, args);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(what), "{}", said(&output));
     }
 }

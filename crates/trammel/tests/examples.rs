@@ -84,6 +84,7 @@ fn the_first_sentence_answers_the_question() {
     let once: Cut = |text| text.replace("[measure]\nkernel = \"linux\"", "");
     let examples: &[(&str, u64, u32, Cut)] = &[
         ("first", 20, 3, whole),
+        ("applications", 40, 3, whole),
         ("aqm-comparison", 30, 3, whole),
         ("friendliness-matrix", 20, 3, few),
         ("kernel", 30, 1, once),

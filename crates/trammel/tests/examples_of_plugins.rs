@@ -9,6 +9,7 @@ const FAMILIES: &[Family] = &[
     Family::Discipline,
     Family::Loss,
     Family::Distribution,
+    Family::App,
     Family::Application,
 ];
 
@@ -34,8 +35,8 @@ fn fault(family: Family, name: &str, aliases: &[&str]) -> Option<String> {
     if output.status.code() != Some(0) {
         return Some(String::from_utf8_lossy(&output.stderr).into_owned());
     }
-    // A table with a row says that flows, streams or workloads were simulated.
-    let table = ["flows.csv", "streams.csv", "workloads.csv"].iter();
+    // A table with a row says that flows, streams, workloads or applications were simulated.
+    let table = ["flows.csv", "streams.csv", "workloads.csv", "apps.csv"].iter();
     let table = table.map(|name| folder.path().join("out").join(name));
     let rows = table.filter_map(|path| std::fs::read_to_string(path).ok());
     (rows.map(|text| text.lines().count()).max().unwrap_or(0) < 2)

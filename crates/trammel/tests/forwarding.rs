@@ -1,5 +1,6 @@
 //! Forwarding scenarios as a user meets them: faults, the three engines side by side, exit codes.
 #![cfg(target_os = "linux")]
+#![allow(clippy::print_stdout)]
 
 use serde_json::Value;
 use std::path::Path;
@@ -632,7 +633,11 @@ fn a_sweep_reuses_cells_until_a_file_that_the_configuration_names_changes() {
 #[test]
 fn the_examples_read_without_a_fault() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    for (name, functions) in [("bng.toml", 1), ("forwarding.toml", 6)] {
+    for (name, functions) in [
+        ("bng.toml", 1),
+        ("forwarding.toml", 6),
+        ("netfpga-router.toml", 1),
+    ] {
         let read = Description::read(&examples.join(name), &Reading::default());
         let Description::Forwarding(file) = read.unwrap_or_else(|why| panic!("{why}")) else {
             panic!("{name} is of forwarding");
@@ -689,6 +694,103 @@ fn two_functions_beside_each_other_are_a_row_each() {
             stderr(&output).contains(said),
             "{more:?}: {}",
             stderr(&output)
+        );
+    }
+}
+
+/// The reference router, short.
+const CARD: &str = "\
+subject = 'forwarding'
+[[stream]]
+from = 0
+size = 512
+[[function]]
+design = 'reference-router'
+[bench]
+tests = ['latency']
+latency_at = ['50 %']
+frames = 5000
+";
+
+#[test]
+fn a_card_is_predicted_simulated_and_measured_from_one_description() {
+    let (folder, path) = folder(CARD);
+    // Without a calibration: a card needs none.
+    let output = trammel(folder.path(), None, &["run", &path, "--json"]);
+    let said = stderr(&output);
+    let found = json(&output);
+    let rows = rows(&found, "comparison");
+    let of = |metric: &str| {
+        let row = rows.iter().find(|row| row["metric"] == metric);
+        row.unwrap_or_else(|| panic!("no row of {metric}: {said}"))
+    };
+    let number = |row: &Value, column: &str| row[column].as_f64().unwrap_or(f64::NAN);
+    let throughput = of("throughput");
+    // A byte of 533 is the MAC's longer gap.
+    let mpps = 1e9 / 8.0 / 533.0 / 1e6;
+    assert!((number(throughput, "predicted") / mpps - 1.0).abs() < 1e-6);
+    assert!(
+        number(throughput, "predicted_error").abs() < 0.01,
+        "{throughput}"
+    );
+    assert_eq!(throughput["reference"], "simulated");
+    let latency = of("latency_p50_at_50");
+    assert!(
+        (number(latency, "predicted") - 1.6).abs() < 1e-6,
+        "{latency}"
+    );
+    assert!(
+        (number(latency, "simulated") - 1.6).abs() < 0.06,
+        "{latency}"
+    );
+    if output.status.code() == Some(3) {
+        println!("skipped the live card: {said}");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    assert!(number(throughput, "measured") > 0.0, "{throughput}");
+    assert!(said.contains("its rates are this machine's"), "{said}");
+}
+
+#[test]
+fn faults_of_a_card_are_told_with_what_would_be_right() {
+    let change = |from: &str, to: &str| CARD.replace(from, to);
+    let of_design = "design = 'reference-router'";
+    for (text, expected) in [
+        (
+            change("reference-router", "reference-ruter"),
+            "no design `reference-ruter` is tested so | unknown name | did you mean \
+             `reference-router`?",
+        ),
+        (
+            change(of_design, &format!("{of_design}\nmodel = 'reference-2g'")),
+            "no model `reference-2g`",
+        ),
+        (
+            change(of_design, &format!("{of_design}\nfile = 'router.click'")),
+            "a function is a design, or a file | both are given | keep one of",
+        ),
+        (
+            change(of_design, "file = 'router.click'\ntables = 'x'"),
+            "`tables` is of a design | this function is a program",
+        ),
+        (
+            change(of_design, &format!("{of_design}\ntables = 'f.toml'")),
+            "`tables` cannot be used | f.toml:1: no table `subject`",
+        ),
+        (
+            change(of_design, &format!("{of_design}\nvary = 'ip.dst'")),
+            "a card has no `vary` | it is offered the frames of RFC 2544",
+        ),
+        (
+            change("from = 0", "from = 2"),
+            "`reference-router` has no port 2 here",
+        ),
+    ] {
+        let said = faults(&text);
+        assert!(
+            said.iter().any(|fault| fault.starts_with(expected)),
+            "{expected}: {said:?}"
         );
     }
 }

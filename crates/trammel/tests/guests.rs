@@ -27,6 +27,7 @@ fn lab(script: &str) -> tempfile::TempDir {
     fs::write(tree.join("arch/um/Kconfig"), "config HZ\n").unwrap();
     let wish = Wish {
         source: Source::Tree(tree),
+        patches: Vec::new(),
         jobs: 1,
         cache: folder.path().join("cache/trammel/kernel"),
     };
@@ -80,6 +81,7 @@ fn every_command_says_once_that_guests_do_not_run() {
         &["kernel", "check", "--source", "tree"],
         &["fidelity", "--cells", "2", "--source", "tree"],
         &["diverge", "s.toml"],
+        &["kernel", "compare", "tree", "tree", "--over", "s.toml"],
     ] {
         let output = run(folder.path(), args);
         let line = told(&output, args);
@@ -116,4 +118,43 @@ fn guests_that_die_at_every_point_after_the_first_boot_are_told_once() {
     let args = ["run", "s.toml", "--engine", "measure"];
     let line = told(&run(folder.path(), &args), &args);
     assert!(line.contains("SIGKILL"), "{line}");
+}
+
+#[test]
+fn two_kernels_that_cannot_be_compared_are_told_before_any_run() {
+    let folder = lab(DIES);
+    fs::write(folder.path().join("x.patch"), "no patch\n").unwrap();
+    let swept = SCENARIO.replace("source = 'tree'", "kernels = ['tree', 'tree+x.patch']");
+    fs::write(folder.path().join("swept.toml"), swept).unwrap();
+    for (kernels, over, code, why) in [
+        (["none", "tree"], "s.toml", 2, "none` does not exist"),
+        (
+            ["tree", "tree+y.patch"],
+            "s.toml",
+            2,
+            "y.patch` does not exist",
+        ),
+        (["tree", "tree"], "none.toml", 2, "none.toml"),
+        (
+            ["tree", "tree"],
+            "swept.toml",
+            2,
+            "`kernels` in `[measure]` says which kernel is measured; leave it out",
+        ),
+        (
+            ["tree+x.patch", "tree"],
+            "s.toml",
+            3,
+            "the kernel is not built yet; run `trammel kernel build --source ./tree --patch \
+             ./x.patch` once",
+        ),
+    ] {
+        let [old, new] = kernels;
+        let args = ["kernel", "compare", old, new, "--over", over, "-o", "out"];
+        let output = run(folder.path(), &args);
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {text}");
+        assert!(text.contains(why), "{args:?}: {text}");
+        assert!(!folder.path().join("out/run.json").exists(), "{args:?}");
+    }
 }

@@ -109,6 +109,47 @@ fn the_kernel_s_numbers_stand_beside_the_simulator_s() {
 }
 
 #[test]
+fn cake_fq_pie_and_a_policer_do_as_the_kernel_s() {
+    let queues = [
+        "discipline = 'cake', bandwidth = '18 Mbit/s', link = 'docsis', diffserv = 'diffserv4'",
+        "discipline = 'fq_pie'",
+        "discipline = 'policer', rate = '15 Mbit/s', burst = '60 KB', limit = '200 packets'",
+    ];
+    for queue in queues {
+        let lab = Lab::new(&format!(
+            "duration = '20 s'\nwarmup = '5 s'\n{PATH}queue = {{ {queue} }}\n[[flow]]\n\
+             variant = 'cubic'\nstart = '0 s'\n[[flow]]\nvariant = 'reno'\nstart = '0.5 s'\n\
+             dscp = 'EF'\n"
+        ));
+        let Some(tables) = lab.tables(&["--engine", "simulate,measure"]) else {
+            return;
+        };
+        let number = |table: &str, engine: &str, entity: (&str, &str), column: &str| {
+            row(&tables, table, engine, entity)[column]
+                .as_f64()
+                .unwrap_or_else(|| panic!("{queue}: {table} {engine} {column}"))
+        };
+        let share = |engine: &str| {
+            let of = |flow| number("flows", engine, ("flow", flow), "late_goodput_mbps");
+            of("cubic") / (of("cubic") + of("reno"))
+        };
+        let (simulated, kernel) = (share("simulate"), share("linux_vt"));
+        assert!(
+            (simulated - kernel).abs() < 0.03,
+            "{queue}: {simulated} {kernel}"
+        );
+        let link =
+            |engine: &str, column: &str| number("links", engine, ("link", "bottleneck"), column);
+        let delay = |engine: &str| link(engine, "late_queue_delay_mean_us");
+        let (simulated, kernel) = (delay("simulate"), delay("linux_vt"));
+        assert!(
+            (simulated - kernel).abs() < (0.15 * kernel).max(300.0),
+            "{queue}: {simulated} us {kernel} us"
+        );
+    }
+}
+
+#[test]
 fn flows_of_a_workload_come_at_the_same_times_in_both() {
     let lab = Lab::new(&format!(
         "duration = '10 s'\nwarmup = '1 s'\n{PATH}[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n\
@@ -228,7 +269,9 @@ fn what_a_guest_cannot_express_is_refused_by_its_key() {
     let flow = "[[flow]]\nvariant = 'cubic'\n";
     for (scenario, key) in [
         (
-            format!("{PATH}reorder = {{ probability = 0.1, delay = '1 ms' }}\n{flow}"),
+            format!(
+                "{PATH}jitter = '1 ms'\nreorder = {{ probability = 0.1, delay = '1 ms' }}\n{flow}"
+            ),
             "reorder = {",
         ),
         (

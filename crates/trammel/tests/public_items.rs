@@ -49,12 +49,8 @@ const KEPT: &[(&str, &str)] = &[
         "sockets for tests of those who use the crate",
     ),
     (
-        "crates/netfpga/src/outcome.rs:to_cpu",
-        "one of the counters of a card",
-    ),
-    (
-        "crates/netsim/src/network/inspect.rs:",
-        "a network's state, for those who look into it",
+        "crates/netsim/src/apps/mod.rs:",
+        "what an application may ask and do, which others may write",
     ),
     (
         "crates/netsim/src/network/middleboxes.rs:not_let_out",
@@ -67,10 +63,6 @@ const KEPT: &[(&str, &str)] = &[
     (
         "crates/stats/src/histogram.rs:fraction_at_most",
         "the inverse of a quantile",
-    ),
-    (
-        "crates/traffic/src/moments/sample.rs:ladder",
-        "counts over ladders of windows, for plots of one's own",
     ),
     (
         "crates/traffic/src/signal/link/mod.rs:",

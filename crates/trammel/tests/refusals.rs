@@ -14,10 +14,21 @@ const PATH: &[&[&str]] = &[
         "jitter = '1 ms'",
         "jitter = { distribution = 'exponential', mean = 0.001 }",
     ],
-    &["reorder = { probability = 0.01, delay = '5 ms' }"],
+    &[
+        "reorder = { probability = 0.01, delay = '5 ms' }",
+        "reorder = true",
+        "grants = { every = '5 ms', packets = 8 }",
+    ],
     &["overhead = '0 B'", "overhead = '38 B'"],
     &["burst = '3100 B'"],
-    &["schedule = [{ at = '100 ms', rate = '5 Mbit/s' }]"],
+    &[
+        "schedule = [{ at = '100 ms', rate = '5 Mbit/s' }]",
+        "schedule = [{ at = '100 ms', direction = 'both', delay = '30 ms' }]",
+        "schedule = [{ at = '50 ms', down = true, outage = 'drop' }, { at = '60 ms', down = \
+         false }]",
+        "schedule = [{ at = '100 ms', direction = 'up', rate = '5 Mbit/s' }]",
+    ],
+    &["delay_limit = 100"],
     &[
         "loss = { model = 'bernoulli', probability = 0.01 }",
         "loss = { model = 'gilbert-elliott', p = 0.01, r = 0.1 }",
@@ -39,12 +50,25 @@ const PATH: &[&[&str]] = &[
         "queue = { discipline = 'threshold' }",
         "queue = { discipline = 'threshold', not_capable = 'drop' }",
         "queue = { discipline = 'pi' }",
+        "queue = { discipline = 'cake' }",
+        "queue = { discipline = 'cake', limit = '100 packets' }",
+        "queue = { discipline = 'fq' }",
+        "queue = { discipline = 'fq', flows = 16 }",
+        "queue = { discipline = 'fq_pie' }",
+        "queue = { discipline = 'fq_pie', alpha = 0.13 }",
+        "queue = { discipline = 'policer', rate = '5 Mbit/s' }",
+        "queue = { discipline = 'dualpi2', dialect = 'rfc-9332' }",
     ],
 ];
 /// Lines of the flow.
 const FLOW: &[&[&str]] = &[
     &["delayed_ack = 4", "delayed_ack = false"],
-    &["pacing = true", "pacing = false"],
+    &[
+        "pacing = true",
+        "pacing = false",
+        "pacing_rate = '2 Mbit/s'",
+        "sender_queue = 'fq'",
+    ],
     &["kernel_variant = 'nosuch'", "kernel_variant = 'vegas'"],
     &["offload = true"],
 ];
@@ -151,10 +175,12 @@ fn what_is_measured_on_a_host_is_checked_as_that() {
         ("jitter = '2 ms'", 5, "jitter"),
         ("queue.discipline = 'fq_codel'", 5, "fq_codel"),
         (
-            "schedule = [{ at = '1 s', rate = '5 Mbit/s' }]",
+            "schedule = [{ at = '1 s', jitter = '5 ms' }]",
             5,
             "schedule",
         ),
+        ("grants = { every = '5 ms', packets = 8 }", 5, "grants"),
+        ("delay_limit = 100", 5, "delay_limit"),
     ] {
         let text =
             format!("duration = '2 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n{path}\n{flow}");
@@ -196,10 +222,11 @@ fn a_path_that_is_not_emulated_is_refused_when_its_streams_are_to_be_measured() 
 fn every_refusal_of_a_file_is_told_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let text = "duration = '2 s'\n[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n\
-                reorder = { probability = 0.01, delay = '5 ms' }\nqueue.discipline = 'threshold'\n\
+                trace = 't.mahi'\nqueue.discipline = 'threshold'\n\
                 [[flow]]\nvariant = 'reno'\ndelayed_ack = 4\n[[stream]]\ngap = '10 ms'\n\
                 [measure]\n";
     fs::write(folder.path().join("s.toml"), text).unwrap();
+    fs::write(folder.path().join("t.mahi"), "1\n2\n").unwrap();
     let output = trammel(folder.path(), &["check", "s.toml"]);
     let text = said(&output);
     assert_eq!(output.status.code(), Some(2), "{text}");

@@ -1,10 +1,13 @@
-//! Captures of a simulated run: one pcapng file a link, with both of its directions.
+//! Captures of a simulated run: one pcapng file a link, with both of its directions, and one qlog a
+//! flow.
 
 use super::network_of::Built;
+use super::qlog_of;
 use anyhow::Context;
 use std::fs::{File, create_dir_all};
 use std::io::BufWriter;
 use std::path::Path;
+use trammel_netsim::ids::FlowId;
 use trammel_report::run_folder::file_name;
 use trammel_scenario::model::Pcap;
 
@@ -35,6 +38,24 @@ pub(super) fn begin(
         let path = folder.join(format!("{point}.{}.pcapng", file_name(&link.name)));
         let file = File::create(&path).with_context(|| format!("`{}`", path.display()))?;
         built.network.capture(&both, Box::new(BufWriter::new(file)));
+    }
+    Ok(())
+}
+
+/// Writes the log of every flow of a run that is over into the folder `qlog` beside `folder`.
+pub(super) fn logs(built: &mut Built, folder: &Path, point: &str) -> anyhow::Result<()> {
+    let folder = folder.with_file_name("qlog");
+    create_dir_all(&folder).with_context(|| format!("`{}`", folder.display()))?;
+    for index in 0..built.flows.len() {
+        let id = FlowId::new(index);
+        let passed = built.network.take_passed(id);
+        let samples = &built.network.flow_trace(id).samples;
+        let flow = &built.flows[index];
+        let path = folder.join(format!("{point}.{}.sqlog", file_name(&flow.name)));
+        let file = File::create(&path).with_context(|| format!("`{}`", path.display()))?;
+        let out = BufWriter::new(file);
+        qlog_of::write(out, &flow.name, flow.payload_bytes, samples, &passed)
+            .with_context(|| format!("`{}`", path.display()))?;
     }
     Ok(())
 }

@@ -35,6 +35,21 @@ const PREDICTED: &[&str] = &["goodput_mbps", "share", "cwnd_mean_pkts"];
 const ALWAYS: &[&str] = &["goodput", "share", "late_goodput", "late_share"];
 /// Metrics of workloads that are always shown.
 const OF_WORKLOADS: &[&str] = &["fct_p50", "fct_p99", "slowdown_p50", "slowdown_p99"];
+/// And those of applications.
+const OF_APPS: &[&str] = &[
+    "startup",
+    "stalled",
+    "bitrate",
+    "time_p50",
+    "time_p95",
+    "time_p99",
+    "time_p999",
+    "delay_p50",
+    "delay_p95",
+    "delay_p99",
+    "overdue",
+    "mos",
+];
 
 /// Compares what `summary` and `predicted` hold of `file`.
 pub fn comparison(
@@ -97,7 +112,9 @@ pub fn comparison(
             });
             let of_models = of_models.map_or(&[][..], Vec::as_slice);
             let is_main = ALWAYS.contains(&metric.as_str()) && metric.starts_with("late_") == late;
-            let is_main = is_main || is_of_workload(entity, metric);
+            let is_app = point.scenario.apps.iter().any(|app| app.name == *entity);
+            let is_of_app = is_app && OF_APPS.contains(&metric.as_str());
+            let is_main = is_main || is_of_workload(entity, metric) || is_of_app;
             if of_models.is_empty() && printed.is_none() && !is_main {
                 continue;
             }

@@ -19,6 +19,7 @@ pub fn alone(scenario: &Scenario, index: usize) -> Scenario {
         flows: vec![flow],
         workloads: Vec::new(),
         streams: Vec::new(),
+        apps: Vec::new(),
         solo: false,
         ..scenario.clone()
     }

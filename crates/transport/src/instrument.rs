@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use host::Host;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use trammel_core::label::Label;
 use trammel_ground::Unsupported;
 use trammel_ground::machine::date;
@@ -23,8 +23,8 @@ use trammel_scenario::{File, hash};
 /// The fact that is an instant.
 const BUILT: &str = "kernel built";
 
-/// What tells a kernel from another in a file: the source and the module.
-type Chosen = (Option<String>, Option<String>);
+/// What tells a kernel from another in a file: the source, its patches and the module.
+type Chosen = (Option<String>, Vec<String>, Option<String>);
 
 /// Whether the user has interrupted.
 pub(crate) type Interrupted<'a> = &'a (dyn Fn() -> bool + Sync);
@@ -100,7 +100,7 @@ pub(super) fn label(scenario: &Scenario) -> Label {
 
 fn chosen(scenario: &Scenario) -> Chosen {
     let measure = scenario.measure.clone().unwrap_or_default();
-    (measure.source, measure.module)
+    (measure.source, measure.patches, measure.module)
 }
 
 impl Instrument {
@@ -200,12 +200,14 @@ impl Ready {
         Ready::find(&chosen(scenario), interrupted)
     }
 
-    fn find((source, module): &Chosen, interrupted: Interrupted<'_>) -> anyhow::Result<Ready> {
-        let wish = wish(source.as_deref().map(Path::new))?;
+    fn find(chosen: &Chosen, interrupted: Interrupted<'_>) -> anyhow::Result<Ready> {
+        let (source, patches, module) = chosen;
+        let patches: Vec<PathBuf> = patches.iter().map(PathBuf::from).collect();
+        let wish = wish(source.as_deref().map(Path::new), &patches)?;
         let built = built(&wish)?;
         let mut machine = guest::machine(&built)?;
         guest::try_boot(&machine, interrupted)?;
-        let mut about = format!("Linux {} ({})", built.version, built.hash);
+        let mut about = format!("{} ({})", called(&built.version, &wish), built.hash);
         if let Some(file) = module {
             let module =
                 build::module(&wish, &built, Path::new(file), &Unwatched).map_err(lacks)?;
@@ -232,8 +234,16 @@ impl Ready {
 struct Unwatched;
 impl Watch for Unwatched {}
 
-/// The kernel of a source tree, or the pinned one, with as many compilers as there are cores.
-pub fn wish(tree: Option<&Path>) -> anyhow::Result<Wish> {
+/// A kernel's version with the patches of the user's.
+pub fn called(version: &str, wish: &Wish) -> String {
+    let patches = wish.patches.iter().filter_map(|path| path.file_name());
+    let patches = patches.map(|name| format!(" + {}", name.to_string_lossy()));
+    format!("Linux {version}{}", patches.collect::<String>())
+}
+
+/// The kernel of a source tree, or the pinned one, with patches over it and as many compilers as
+/// there are cores.
+pub fn wish(tree: Option<&Path>, patches: &[PathBuf]) -> anyhow::Result<Wish> {
     let source = match tree {
         Some(tree) => Source::Tree(tree.to_owned()),
         None => Source::pinned().map_err(lacks)?,
@@ -242,6 +252,7 @@ pub fn wish(tree: Option<&Path>) -> anyhow::Result<Wish> {
         .ok_or_else(|| Unsupported::error("no folder for kernels", "set XDG_CACHE_HOME or HOME"))?;
     Ok(Wish {
         source,
+        patches: patches.to_vec(),
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         cache,
     })
@@ -254,7 +265,10 @@ pub fn built(wish: &Wish) -> anyhow::Result<Built> {
             Source::Tree(tree) => format!(" --source {}", tree.display()),
             Source::Package(_) => String::new(),
         };
-        let mend = format!("run `trammel kernel build{tree}` once; it takes some minutes");
+        let patches = wish.patches.iter();
+        let patches = patches.map(|patch| format!(" --patch {}", patch.display()));
+        let patches: String = patches.collect();
+        let mend = format!("run `trammel kernel build{tree}{patches}` once; it takes some minutes");
         Unsupported::error("the kernel is not built yet", &mend)
     })
 }

@@ -3,7 +3,9 @@
 use crate::run_tables::RunTables;
 use crate::trace_of::EntityTrace;
 use trammel_report::kept::{Keep, Samples};
-use trammel_scenario::columns::{Columns, FLOWS, GROUPS, LINKS, STREAMS, WORKLOADS, table};
+use trammel_scenario::columns::{
+    APPS, Columns, DEVICES, FLOWS, GROUPS, LINKS, STREAMS, WORKLOADS, table,
+};
 use trammel_stats::table::Table;
 
 impl Keep for RunTables {
@@ -11,8 +13,10 @@ impl Keep for RunTables {
         vec![
             &self.flows,
             &self.links,
+            &self.devices,
             &self.workloads,
             &self.streams,
+            &self.apps,
             &self.groups,
         ]
     }
@@ -32,8 +36,10 @@ impl Keep for RunTables {
         Some(RunTables {
             flows: read("flows", FLOWS)?,
             links: read("links", LINKS)?,
+            devices: read("devices", DEVICES)?,
             workloads: read("workloads", WORKLOADS)?,
             streams: read("streams", STREAMS)?,
+            apps: read("apps", APPS)?,
             groups: read("groups", GROUPS)?,
             traces: traces.collect::<Option<_>>()?,
         })
@@ -46,6 +52,7 @@ mod tests {
     use crate::simulate::simulate;
     use trammel_core::Span;
     use trammel_core::time::Time;
+    use trammel_scenario::app::App;
     use trammel_scenario::flow::Flow;
     use trammel_scenario::model::Scenario;
     use trammel_scenario::workload::{Arrivals, Workload, WorkloadKind, web_sizes};
@@ -65,10 +72,11 @@ mod tests {
                 start: Time::ZERO,
                 stop: None,
             })
+            .app(App::new("voice"))
             .duration(Span::from_secs(3))
             .warmup(Time::from_secs(1));
         let run = simulate(&scenario, 1, true).unwrap();
-        assert!(!run.traces.is_empty() && !run.workloads.is_empty());
+        assert!(!run.traces.is_empty() && !run.workloads.is_empty() && !run.apps.is_empty());
         let csv: Vec<(String, String)> = run
             .tables()
             .iter()

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+mod apps;
 mod capture;
 pub mod comparison;
 #[cfg(target_os = "linux")]
@@ -17,6 +18,8 @@ pub mod instrument;
 #[cfg(target_os = "linux")]
 pub mod job_of;
 mod kept;
+#[cfg(target_os = "linux")]
+pub mod kernels;
 mod limits;
 mod link_row;
 #[cfg(target_os = "linux")]
@@ -31,6 +34,8 @@ pub mod point_run;
 pub mod points;
 pub mod possible;
 pub mod predict;
+mod predict_pieces;
+mod qlog_of;
 pub mod refusals;
 mod rows;
 pub mod run;

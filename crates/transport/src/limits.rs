@@ -9,7 +9,7 @@ use trammel_scenario::File;
 use trammel_scenario::columns::FLOWS;
 use trammel_scenario::flow::Flow;
 use trammel_scenario::model::Scenario;
-use trammel_scenario::path::Line;
+use trammel_scenario::path::{Direction, Line};
 use trammel_scenario::sweep::Point;
 use trammel_scenario::topology::Topology;
 use trammel_stats::table::{Table, format_float};
@@ -156,7 +156,7 @@ fn most_mbps(scenario: &Scenario) -> Option<f64> {
     let payload = |line: &Line| {
         let full = f64::from(line.mtu + line.overhead);
         let rate = line.rate.as_bps() as f64;
-        let known = line.trace.is_none() && line.schedule.is_empty();
+        let known = line.trace.is_none() && !line.changes_rate(Direction::Data);
         known.then(|| rate * (f64::from(line.mtu) - HEADERS).max(0.0) / full / 1e6)
     };
     match &scenario.topology {

@@ -16,10 +16,11 @@
 //! 100 %, whatever part of that its payload is.
 
 use super::network_of::BuiltLink;
-use super::observe::LinkSeen;
+use super::observe::{BandSeen, LinkSeen};
 use super::run_times::RunTimes;
 use trammel_core::time::{Span, Time};
 use trammel_netsim::link::LinkCounters;
+use trammel_queues::aqm::Band;
 use trammel_stats::stats::percentile;
 use trammel_stats::table::{Cell, Table};
 
@@ -70,6 +71,72 @@ pub(super) fn link_row(table: &mut Table, link: &BuiltLink, seen: &LinkSeen, tim
         late(since.loss()).into(),
     ];
     table.push(row).expect("the row has the columns of `LINKS`");
+    let bands = seen.bands.iter().filter(|_| seen.bands.len() > 1);
+    for band in bands {
+        let row = band_row(&link.name, band, times);
+        table.push(row).expect("the row has the columns of `LINKS`");
+    }
+}
+
+/// The row of a band of a link's queue, such as `bottleneck:l4s`: what is known of it. Its delay is
+/// how long its oldest packet has waited, on average over time, as DualPI2 sees it itself; where
+/// that is not known, how long packets waited.
+fn band_row(link: &str, of: &BandSeen, times: &RunTimes) -> Vec<Cell> {
+    let (warm, now) = (&of.warm, &of.now);
+    let counted = |count: u64| (!of.is_of_kernel).then_some(count);
+    let has_warm = times.warmup > Time::ZERO;
+    let zero = Band::default();
+    let throughput = |from: Time, before: &Band| {
+        let span = (times.end - from).as_secs_f64();
+        let bits = (now.sent_bytes - before.sent_bytes) as f64 * 8.0;
+        (span > 0.0 && !of.is_of_kernel).then(|| bits / span / 1e6)
+    };
+    let sent = |before: &Band| (now.sent_pkts - before.sent_pkts) as f64;
+    let delay_us = |before: &Band, (ages, looks): (f64, u64)| {
+        if looks > 0 {
+            return Some(ages / looks as f64);
+        }
+        let waited = (now.wait_ns - before.wait_ns) as f64 / 1e3;
+        (sent(before) > 0.0).then(|| waited / sent(before))
+    };
+    // Little's law.
+    let mean_pkts = |from: Time, before: &Band| {
+        let span = (times.end - from).as_secs_f64();
+        (span > 0.0 && !of.is_of_kernel).then(|| (now.wait_ns - before.wait_ns) as f64 / 1e9 / span)
+    };
+    let dropped = |band: &Band| band.overflow_pkts + band.early_pkts;
+    let loss = |before: &Band| {
+        let dropped = (dropped(now) - dropped(before)) as f64;
+        let known = sent(before) + dropped;
+        (known > 0.0 && !of.is_of_kernel).then(|| dropped / known)
+    };
+    let late = |value: Option<f64>| value.filter(|_| has_warm);
+    let start = Time::ZERO;
+    vec![
+        Cell::from(format!("{link}:{}", now.name)),
+        throughput(start, &zero).into(),
+        Cell::Empty,
+        Cell::Empty,
+        now.sent_pkts.into(),
+        mean_pkts(start, &zero).into(),
+        Cell::Empty,
+        Cell::Empty,
+        delay_us(&zero, of.ages_us).into(),
+        counted(now.overflow_pkts).into(),
+        counted(now.early_pkts).into(),
+        Cell::Empty,
+        counted(now.marked_pkts).into(),
+        loss(&zero).into(),
+        Cell::Empty,
+        late(throughput(times.warmup, warm)).into(),
+        Cell::Empty,
+        late(mean_pkts(times.warmup, warm)).into(),
+        late(delay_us(warm, of.late_ages_us)).into(),
+        (has_warm && !of.is_of_kernel)
+            .then_some(now.overflow_pkts - warm.overflow_pkts)
+            .into(),
+        late(loss(warm)).into(),
+    ]
 }
 
 /// How long after a rise of its rate the link first carries nine tenths of the new rate, over a

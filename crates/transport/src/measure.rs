@@ -8,7 +8,7 @@
 use super::guest;
 use super::job_of::{JobLink, JobWorkload, ScenarioJob, job_of};
 use super::network_of::{BuiltFlow, BuiltLink};
-use super::observe::{CURVE_SAMPLES, FlowSeen, LinkSeen, Seen, TrafficSeen, bin};
+use super::observe::{BandSeen, CURVE_SAMPLES, FlowSeen, LinkSeen, Seen, TrafficSeen, bin};
 use super::rows::{self, Ran};
 use super::run_tables::RunTables;
 use super::run_times::RunTimes;
@@ -23,10 +23,12 @@ use trammel_netsim::flow::FlowResult;
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::trace::Sample;
 use trammel_netsim::workload::{Completed, Completion};
+use trammel_queues::aqm::Band;
 use trammel_report::decimate::min_max;
 use trammel_scenario::check::{Fault, told};
 use trammel_scenario::model::{Scenario, Tracing};
 use trammel_stats::histogram::Histogram;
+use trammel_tcp::cc::{PathModel, Phase};
 use trammel_tcp::connection::Counters;
 
 /// Memory of a guest beside what its packets take.
@@ -89,9 +91,19 @@ pub(crate) fn ask(
     job: &ScenarioJob,
     interrupted: &(dyn Fn() -> bool + Sync),
 ) -> anyhow::Result<Answer> {
-    machine
+    let answer = machine
         .run(&job.job, &limits(scenario, job, interrupted))
-        .map_err(guest::unable)
+        .map_err(guest::unable)?;
+    for (flow, seen) in scenario.flows.iter().zip(&answer.flows) {
+        if flow.needs_bbr3() && seen.bbr_version < 3 && seen.end.sent > 0 {
+            bail!(
+                "`{}`: the kernel's `bbr` is not version 3; name a source tree that has google's \
+                 BBR version 3 as `measure.source`",
+                flow.name
+            );
+        }
+    }
+    Ok(answer)
 }
 
 /// What a guest may take of memory and time: what its links can hold and carry.
@@ -403,7 +415,41 @@ fn link_seen(
         queue: all,
         // A guest's queue is looked at for what waits, not for what it has sent.
         sent: Vec::new(),
+        bands: bands_seen(queue, is_late),
     }
+}
+
+/// What was seen of the two queues of a DualPI2.
+fn bands_seen(queue: &WaySeen, is_late: impl Fn(&&(i64, u32, u32)) -> bool) -> Vec<BandSeen> {
+    let Some(now) = queue.end.sides else {
+        return Vec::new();
+    };
+    let warm = queue
+        .warm
+        .and_then(|counts| counts.sides)
+        .unwrap_or_default();
+    let band = |(side, name): (usize, &'static str)| {
+        let counted = |came: [u32; 2]| Band {
+            name,
+            sent_pkts: came[side].into(),
+            ..Band::default()
+        };
+        let mut seen = BandSeen {
+            warm: counted(warm),
+            now: counted(now),
+            is_of_kernel: true,
+            ..BandSeen::default()
+        };
+        for (sample, ages) in queue.samples.iter().zip(&queue.ages_us) {
+            seen.look(ages[side].into(), is_late(&sample));
+        }
+        seen
+    };
+    ["l4s", "classic"]
+        .into_iter()
+        .enumerate()
+        .map(band)
+        .collect()
 }
 
 /// What all packets together waited until `until`: mean occupancy times time (Little 1961). Where
@@ -475,13 +521,28 @@ fn sample(of: &job::Sample) -> Sample {
         cwnd: of.cwnd,
         ssthresh: of.ssthresh,
         srtt_us: of.srtt_us,
-        min_rtt_us: 0,
+        min_rtt_us: of.min_rtt_us,
         in_flight: of.in_flight,
         state: of.ca_state,
         retransmissions: of.retransmitted.into(),
         bytes_acked: of.acked,
         pacing_bytes_per_s: of.pacing,
         delivery_bytes_per_s: of.delivery,
+        model: PathModel {
+            phase: Phase::ALL
+                .get(usize::from(of.model.phase))
+                .copied()
+                .unwrap_or_default(),
+            bw: of.model.bw,
+            inflight_hi: of.model.inflight_hi,
+            inflight_lo: of.model.inflight_lo,
+            alpha: 0,
+            bw_hi: of.model.bw_hi,
+            bw_lo: of.model.bw_lo,
+            pacing_gain: u16::try_from(of.model.gains.0).unwrap_or(u16::MAX),
+            cwnd_gain: u16::try_from(of.model.gains.1).unwrap_or(u16::MAX),
+            extra_acked: of.model.extra_acked,
+        },
     }
 }
 

@@ -12,6 +12,7 @@ use trammel_netsim::ids::{FlowId, LinkId, StreamId};
 use trammel_netsim::link::LinkCounters;
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Sample;
+use trammel_queues::aqm::{Band, Head};
 use trammel_stats::histogram::Histogram;
 use trammel_tcp::connection::{Bound, Connection};
 
@@ -95,9 +96,37 @@ pub struct LinkSeen {
     pub warm: LinkCounters,
     /// The same at the end of the run.
     pub now: LinkCounters,
+    /// Of each band of its queue.
+    pub bands: Vec<BandSeen>,
     /// Packets whose time in the queue is counted, at the end of the warm-up and of the run.
     pub waited: [u64; 2],
     pub(super) curve: Vec<(Time, u32, u64)>,
+}
+
+/// What was seen of a band of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BandSeen {
+    /// What it had counted at the end of the warm-up.
+    pub warm: Band,
+    /// And at the end of the run.
+    pub now: Band,
+    /// Sum of the ages of its oldest packet over looks, us, and their number; looks at which it was
+    /// empty add nothing to the sum.
+    pub ages_us: (f64, u64),
+    /// The same since the end of the warm-up.
+    pub late_ages_us: (f64, u64),
+    /// Whether what left, was marked and was dropped is not known of it.
+    pub is_of_kernel: bool,
+}
+
+impl BandSeen {
+    /// Takes a look at its oldest packet.
+    pub fn look(&mut self, age_us: f64, is_late: bool) {
+        self.ages_us = (self.ages_us.0 + age_us, self.ages_us.1 + 1);
+        if is_late {
+            self.late_ages_us = (self.late_ages_us.0 + age_us, self.late_ages_us.1 + 1);
+        }
+    }
 }
 
 /// What was seen of a workload or a stream.
@@ -170,6 +199,10 @@ pub fn observe(
     if warmup > Time::ZERO {
         built.network.set_warmup(warmup);
     }
+    for (link, of) in built.links.iter().zip(&mut seen.links) {
+        let bands = built.network.link(link.index).bands().len();
+        of.bands = vec![BandSeen::default(); bands];
+    }
     let mut of_flows = vec![Extremes::default(); built.flows.len()];
     let mut of_links = vec![Extremes::default(); built.links.len()];
     let (mut look, mut is_warm) = (0, warmup == Time::ZERO);
@@ -198,6 +231,19 @@ pub fn observe(
             let (packets, bytes) = built.network.waiting(link.index);
             of.queue.push(packets);
             of.late_looks += usize::from(is_late);
+            for (of, band) in of
+                .bands
+                .iter_mut()
+                .zip(built.network.link(link.index).bands())
+            {
+                match band.head {
+                    Head::Unknown => {}
+                    Head::None => of.look(0.0, is_late),
+                    Head::Came(came) => {
+                        of.look(at.saturating_since(came).as_secs_f64() * 1e6, is_late);
+                    }
+                }
+            }
             if link.schedule.is_some() {
                 let sent = built.network.link(link.index).counters().sent_bytes;
                 of.sent.push((at, sent));
@@ -247,6 +293,10 @@ pub fn observe(
             for (link, of) in built.links.iter().zip(&mut seen.links) {
                 of.waited[1] = built.network.link(link.index).counters().sent_pkts;
                 of.now = counters(&mut built.network, link.index);
+                let bands = built.network.link(link.index).bands();
+                for (of, band) in of.bands.iter_mut().zip(bands) {
+                    of.now = *band;
+                }
             }
             return Some(seen);
         }
@@ -299,6 +349,10 @@ fn warm(built: &mut Built, warmup: Time, seen: &mut Seen, stop: &dyn Fn() -> boo
     for (link, of) in built.links.iter().zip(&mut seen.links) {
         of.waited[0] = built.network.link(link.index).counters().sent_pkts;
         of.warm = counters(&mut built.network, link.index);
+        let bands = built.network.link(link.index).bands();
+        for (of, band) in of.bands.iter_mut().zip(bands) {
+            of.warm = *band;
+        }
     }
     Some(())
 }

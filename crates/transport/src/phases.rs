@@ -61,6 +61,7 @@ fn is_in_step(scenario: &Scenario) -> bool {
     !is_wireless
         && scenario.flows.len() > 1
         && scenario.workloads.is_empty()
+        && scenario.apps.is_empty()
         && scenario.topology.lines().all(without_chance)
 }
 

@@ -27,7 +27,9 @@ use trammel_core::label::Label;
 use trammel_ground::Unsupported;
 use trammel_scenario::File;
 use trammel_scenario::columns;
-use trammel_scenario::columns::{FLOWS, GROUPS, LINKS, PREDICTIONS, STREAMS, WORKLOADS};
+use trammel_scenario::columns::{
+    APPS, DEVICES, FLOWS, GROUPS, LINKS, PREDICTIONS, STREAMS, WORKLOADS,
+};
 use trammel_scenario::model::{Engine, Scenario, Tracing};
 use trammel_scenario::named;
 use trammel_scenario::path::Trace;
@@ -98,10 +100,14 @@ pub struct TransportOutcome {
     pub flows: Table,
     /// One row a link and run.
     pub links: Table,
+    /// One row a port of a device and run.
+    pub devices: Table,
     /// One row a workload, range of sizes and run.
     pub workloads: Table,
     /// One row a stream and run.
     pub streams: Table,
+    /// One row an application and run.
+    pub apps: Table,
     /// One row a run.
     pub groups: Table,
     /// One row a model, flow and point.
@@ -134,8 +140,10 @@ impl TransportOutcome {
         let all = [
             &self.flows,
             &self.links,
+            &self.devices,
             &self.workloads,
             &self.streams,
+            &self.apps,
             &self.groups,
             &self.predictions,
             &self.summary,
@@ -214,7 +222,10 @@ pub fn run_points(
         ));
     }
     if options.captures.is_none() && file.captures_packets() {
-        notes.push("captures need a folder: give `-o DIR`; `pcap` is left out".to_owned());
+        notes.push(
+            "captures and logs need a folder: give `-o DIR`; `pcap` and `qlog` are left out"
+                .to_owned(),
+        );
     }
     let mut all = Vec::new();
     if options.engines.contains(&Engine::Simulate) {
@@ -318,8 +329,10 @@ pub fn run_points(
     Ok(TransportOutcome {
         flows,
         links: gather("links", LINKS, |run| &run.links),
+        devices: gather("devices", DEVICES, |run| &run.devices),
         workloads: gather("workloads", WORKLOADS, |run| &run.workloads),
         streams: gather("streams", STREAMS, |run| &run.streams),
+        apps: gather("apps", APPS, |run| &run.apps),
         groups: gather("groups", GROUPS, |run| &run.groups),
         predictions: columns::without_empty_columns(&predicted),
         summary,

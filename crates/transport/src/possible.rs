@@ -10,7 +10,7 @@ use trammel_core::time::Span;
 use trammel_scenario::columns::metric_of;
 use trammel_scenario::flow::Flow;
 use trammel_scenario::model::Scenario;
-use trammel_scenario::path::{Limit, Line};
+use trammel_scenario::path::{Direction, Limit, Line};
 use trammel_scenario::topology::{Graph, Topology};
 use trammel_stats::table::Column;
 
@@ -29,7 +29,13 @@ impl<'a> Possible<'a> {
     /// Those of `scenario`.
     pub fn of(scenario: &'a Scenario) -> Possible<'a> {
         let rtts = scenario.flows.iter().filter_map(|flow| {
-            let rtt = rtt_of(&scenario.topology, flow)?;
+            // Where delays change, none of them is the least.
+            let changes = |line: &Line| line.schedule.iter().any(|one| one.delay.is_some());
+            let rtt = if scenario.topology.lines().any(changes) {
+                Span::ZERO
+            } else {
+                rtt_of(&scenario.topology, flow)?
+            };
             Some((flow.name.as_str(), rtt.as_secs_f64() * 1e6))
         });
         let rtts = rtts.collect();
@@ -45,6 +51,8 @@ impl<'a> Possible<'a> {
         match metric {
             "start" | "active" | "completion" | "convergence" | "recovery" => self.lasts(),
             fct if fct.starts_with("fct_") => self.lasts(),
+            "startup" => self.lasts(),
+            time if time.starts_with("time_") => self.lasts(),
             "goodput" if entity == ALL_FLOWS => up_to(self.all_mbps()),
             "goodput" => up_to(self.fastest_mbps()),
             "throughput" if !is_flow => up_to(self.link_mbps(entity)),
@@ -91,7 +99,9 @@ impl<'a> Possible<'a> {
             }
         }?;
         if forward.is_some() {
-            let back = line.burst.is_none() && line.trace.is_none() && !is_cell(topology);
+            let is_steady = !line.changes_rate(Direction::Ack) && line.ack_trace.is_none();
+            let is_wire = line.burst.is_none() && line.trace.is_none();
+            let back = is_wire && is_steady && !is_cell(topology);
             return back.then(|| line.ack_rate.as_bps() as f64 / 1e6);
         }
         self.line_mbps(topology, line)
@@ -103,8 +113,7 @@ impl<'a> Possible<'a> {
         if line.trace.is_some() || is_cell(topology) {
             return None;
         }
-        let rates = line.schedule.iter().map(|change| change.rate.as_bps());
-        let fastest = rates.fold(line.rate.as_bps(), u64::max) as f64;
+        let fastest = line.fastest().as_bps() as f64;
         let window = self.scenario.end().saturating_since(self.scenario.warmup);
         let bucket = line.burst.unwrap_or_default() as f64 * 8.0 / window.as_secs_f64();
         Some((fastest + bucket) / 1e6)

@@ -1,6 +1,7 @@
 //! Asks the analytic models: a scenario becomes a question, and each model answers or says why not.
 
 use super::network_of::with_buffers;
+use super::predict_pieces;
 use trammel_core::time::Span;
 use trammel_scenario::columns::{PREDICTIONS, table};
 use trammel_scenario::flow::{Buffers, DelayedAck, Flow};
@@ -54,7 +55,7 @@ impl Prediction {
 /// models that it names do not.
 pub fn predict(scenario: &Scenario) -> (Vec<Prediction>, Vec<String>) {
     let asked = &scenario.models;
-    let question = question(scenario);
+    let questions = questions(scenario);
     let mut refusals = Vec::new();
     let (mut predictions, mut unknown) = (Vec::new(), Vec::new());
     let mut ask = |entry: &models::Entry, dialect: &str, was_named: bool| {
@@ -63,9 +64,10 @@ pub fn predict(scenario: &Scenario) -> (Vec<Prediction>, Vec<String>) {
         } else {
             format!("{}:{dialect}", entry.about.name)
         };
-        let answer = question
-            .clone()
-            .and_then(|question| entry.answer(&question, dialect));
+        let answer = questions
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|questions| answer(entry, dialect, questions));
         match answer {
             Ok(answer) => {
                 let flows = scenario
@@ -103,6 +105,35 @@ pub fn predict(scenario: &Scenario) -> (Vec<Prediction>, Vec<String>) {
     (predictions, refusals)
 }
 
+/// The questions of a scenario's pieces, each with its part of the run; nothing is asked of an
+/// outage.
+fn questions(scenario: &Scenario) -> Result<Vec<(f64, Option<Question>)>, String> {
+    let pieces = predict_pieces::pieces(scenario)?.into_iter();
+    let ask = |(part, piece): predict_pieces::Piece| {
+        Ok((part, piece.as_ref().map(question).transpose()?))
+    };
+    pieces.map(ask).collect()
+}
+
+/// What a model says of all pieces.
+fn answer(
+    entry: &models::Entry,
+    dialect: &str,
+    questions: &[(f64, Option<Question>)],
+) -> Result<Answer, String> {
+    if let [(_, Some(question))] = questions {
+        return entry.answer(question, dialect);
+    }
+    let ask = |(part, question): &(f64, Option<Question>)| {
+        let answer = question
+            .as_ref()
+            .map(|question| entry.answer(question, dialect));
+        Ok((*part, answer.transpose()?))
+    };
+    let answers: Result<Vec<_>, String> = questions.iter().map(ask).collect();
+    answers.map(predict_pieces::mean)
+}
+
 fn variant_of(flow: &Flow) -> String {
     let entry = cc::find(&flow.variant.name);
     entry.map_or_else(
@@ -119,11 +150,20 @@ pub fn question(scenario: &Scenario) -> Result<Question, String> {
     if path.wifi.is_some() {
         return Err("the models describe a wire, not a wireless cell".to_owned());
     }
-    if !path.line.schedule.is_empty() || path.line.trace.is_some() {
+    let line = &path.line;
+    if !line.schedule.is_empty() || line.trace.is_some() || line.ack_trace.is_some() {
         return Err("the models describe a link of constant rate".to_owned());
     }
-    if !scenario.workloads.is_empty() || !scenario.streams.is_empty() {
+    let has_brief = !scenario.workloads.is_empty() || !scenario.apps.is_empty();
+    if has_brief || !scenario.streams.is_empty() {
         return Err("the models describe long flows without other traffic".to_owned());
+    }
+    if let Some(flow) = scenario.flows.iter().find(|flow| flow.rate.is_some()) {
+        return Err(format!(
+            "the models describe flows that always have something to send, and `{}` writes at a \
+             rate",
+            flow.name
+        ));
     }
     if let Some(flow) = scenario.flows.iter().find(|flow| flow.bytes.is_some()) {
         return Err(format!(
@@ -222,11 +262,19 @@ fn flow_question(flow: &Flow, stack: &Stack, path: &Path) -> Result<FlowQuestion
         .flatten()
         .map(|bytes| bytes as f64 / f64::from(mss));
     let clamp = flow.cwnd_clamp.map(f64::from);
+    // What leaves in a round trip at the limit of the rate.
+    let paced = flow.pacing_rate.map(|rate| {
+        let payload_bits = 8.0 * f64::from(mss);
+        rate.as_bps() as f64 * rtt.as_secs_f64() / payload_bits
+    });
     Ok(FlowQuestion {
         variant: variant_of(flow),
         params: flow.params()?,
         rtt_s: rtt.as_secs_f64(),
         rto_s: rto.as_secs_f64(),
-        max_window_pkts: windows.chain(clamp).fold(f64::INFINITY, f64::min),
+        max_window_pkts: windows
+            .chain(clamp)
+            .chain(paced)
+            .fold(f64::INFINITY, f64::min),
     })
 }

@@ -2,6 +2,7 @@
 //! `trammel check` knows all that `trammel run` would refuse; scenarios that were built from Rust,
 //! when they are run.
 
+use std::path::Path;
 use trammel_scenario::Reading;
 use trammel_scenario::check::Fault;
 #[cfg(target_os = "linux")]
@@ -14,8 +15,20 @@ pub fn reading(engines: &[Engine]) -> Reading<'_> {
     Reading {
         engines,
         refusals,
+        libraries,
         ..Reading::default()
     }
+}
+
+/// Loads the library at `path`; the name of its congestion control.
+#[cfg(unix)]
+fn libraries(path: &Path) -> Result<&'static str, String> {
+    trammel_foreign::load(path).map_err(|error| error.to_string())
+}
+
+#[cfg(not(unix))]
+fn libraries(_path: &Path) -> Result<&'static str, String> {
+    Err("this system's libraries cannot be loaded".to_owned())
 }
 
 /// What stands against `engines` running `scenario`; nothing where they can.

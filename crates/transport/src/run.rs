@@ -2,7 +2,9 @@
 
 use crate::answer::{answer, report};
 use crate::points::{self, Failure, RunOptions, Watch, run_points};
+use crate::qlog_of;
 use crate::run_tables::RunTables;
+use crate::trace_of::Samples;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,10 +14,10 @@ use trammel_ground::progress::Progress;
 use trammel_report::kept::Shelf;
 use trammel_report::provenance::{provenance, subject};
 use trammel_report::run::{Outcome, Request, Status, Subject};
-use trammel_report::run_folder::{RunFolder, RunInfo};
+use trammel_report::run_folder::{RunFolder, RunInfo, file_name};
 use trammel_report::{Answer, Report};
 use trammel_scenario::File;
-use trammel_scenario::model::{Engine, Tracing};
+use trammel_scenario::model::{Engine, Scenario, Tracing};
 use trammel_stats::table::{Cell, Table, round_to};
 
 /// A file of the subject transport, and the engines that run it.
@@ -160,6 +162,18 @@ impl Outcome for Carried<'_> {
                     name = format!("{name}.{}", one.label.key());
                 }
                 out.write_trace(&name, &one.trace.entity, &one.trace.to_table())?;
+                if let (true, Samples::Flow(samples), true) = (
+                    point.scenario.qlog,
+                    &one.trace.samples,
+                    one.label != Label::Simulated && one.repeat == 0,
+                ) {
+                    // The kernel tells samples; the simulator's log has its packets too.
+                    let (flow, payload) = (&one.trace.entity, payload_bytes(&point.scenario));
+                    let mut log = Vec::new();
+                    qlog_of::write(&mut log, flow, payload, samples, &[])?;
+                    let flow = file_name(flow);
+                    out.write(&format!("qlog/{name}.{flow}.sqlog"), &log)?;
+                }
             }
         }
         Ok(())
@@ -183,6 +197,13 @@ impl Outcome for Carried<'_> {
             rounded(table).to_string()
         }
     }
+}
+
+/// Payload of a full segment with timestamps.
+fn payload_bytes(scenario: &Scenario) -> u32 {
+    const HEADERS: u32 = 52;
+    let mtus = scenario.topology.lines().map(|line| line.mtu);
+    mtus.min().unwrap_or(1500).saturating_sub(HEADERS)
 }
 
 /// `table` for a person's eyes: with no more digits than anybody reads. The files and `--json` have

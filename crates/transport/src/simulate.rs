@@ -2,8 +2,9 @@
 //!
 //! The queueing delay is exact, over all packets, without their own time on the wire.
 
+use super::apps;
 use super::capture;
-use super::network_of::{Built, network_of};
+use super::network_of::{Built, BuiltDevice, network_of};
 use super::observe::{Seen, observe};
 use super::rows::{self, Ran};
 use super::run_tables::RunTables;
@@ -12,7 +13,7 @@ use super::trace_of::{EntityTrace, Samples};
 use super::workloads;
 use anyhow::Context;
 use std::path::Path;
-use trammel_netsim::ids::{FlowId, StreamId, WorkloadId};
+use trammel_netsim::ids::{AppId, FlowId, StreamId, WorkloadId};
 use trammel_netsim::network::Passed;
 use trammel_netsim::trace::{Pace, Sample};
 use trammel_scenario::model::{Scenario, Tracing};
@@ -44,12 +45,18 @@ pub(crate) fn simulate_and_capture(
     }
     if let Some((folder, point)) = captures {
         capture::begin(&mut built, &scenario.pcap, folder, point)?;
+        if scenario.qlog {
+            (0..built.flows.len()).for_each(|flow| built.network.watch_sender(FlowId::new(flow)));
+        }
     }
     let (warmup, end) = (scenario.warmup, scenario.end());
     let wants_curves = curves || scenario.trace != Tracing::Off;
     let seen = observe(&mut built, (warmup, end), wants_curves, stop);
     let seen = seen.context("the run was interrupted")?;
     built.network.finish_captures()?;
+    if let Some((folder, point)) = captures.filter(|_| scenario.qlog) {
+        capture::logs(&mut built, folder, point)?;
+    }
     debug_assert_eq!(built.network.audit(), Ok(()), "the books balance");
     let mut run = RunTables::empty();
     let results =
@@ -78,10 +85,17 @@ pub(crate) fn simulate_and_capture(
         let carried = workloads::Carried::of(seen, &times);
         workloads::rows(&mut run.workloads, of, carried, warmup);
     }
+    for device in &built.devices {
+        device_rows(&mut run.devices, device);
+    }
     for (index, seen) in seen.streams.iter().enumerate() {
         let stream = built.network.stream(StreamId::new(index));
         let carried = workloads::Carried::of(seen, &times);
         stream_row(&mut run.streams, stream, scenario, index, carried);
+    }
+    for (index, app) in built.apps.iter().enumerate() {
+        let got = built.network.experience(AppId::new(index));
+        apps::row(&mut run.apps, app, &got);
     }
     if wants_curves {
         run.traces = traces(&built, &seen, scenario.trace);
@@ -103,7 +117,31 @@ pub fn sender(
     built.network.watch_sender(flow);
     built.network.run_until(scenario.end());
     let samples = built.network.flow_trace(flow).samples.clone();
-    Ok((built.network.take_passed(), samples))
+    Ok((built.network.take_passed(flow), samples))
+}
+
+/// A row for each port that has a link.
+fn device_rows(table: &mut Table, device: &BuiltDevice) {
+    for (port, link) in device.links.iter().enumerate() {
+        let counts = device.card.counts(port);
+        let (sum, longest) = counts.transit;
+        let sent = counts.sent > 0;
+        let row = vec![
+            Cell::from(format!("{}:{port}", device.name)),
+            link.as_str().into(),
+            counts.received.into(),
+            counts.dropped_at_receipt.into(),
+            counts.to_cpu.into(),
+            counts.dropped_to_cpu.into(),
+            counts.sent.into(),
+            counts.dropped_in_queue.into(),
+            counts.queued.into(),
+            sent.then(|| sum as f64 / 1e6 / counts.sent as f64).into(),
+            sent.then(|| longest.as_ps() as f64 / 1e6).into(),
+        ];
+        let pushed = table.push(row);
+        pushed.expect("the row has the columns of `DEVICES`");
+    }
 }
 
 fn stream_row(

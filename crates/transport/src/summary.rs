@@ -59,11 +59,13 @@ pub fn summary(file: &File, runs: &[PointRun<'_>], predicted: &Table) -> Table {
         let possible = Possible::of(&point.scenario);
         let mut lead = vec![Cell::from("simulate"), Cell::from(point.id.as_str())];
         lead.extend(cells_of(&point.swept, &swept));
-        let tables: [(Pick, &str); 5] = [
+        let tables: [(Pick, &str); 7] = [
             (|run| &run.flows, "flow"),
             (|run| &run.links, "link"),
+            (|run| &run.devices, "port"),
             (|run| &run.workloads, "workload"),
             (|run| &run.streams, "stream"),
+            (|run| &run.apps, "app"),
             (|run| &run.groups, ""),
         ];
         for label in labels.iter().copied() {

@@ -8,7 +8,7 @@ use trammel_netsim::trace::Sample;
 use trammel_netsim::workload::Completion;
 use trammel_stats::table::CellType::{Float, Int, Text};
 use trammel_stats::table::{Cell, Table};
-use trammel_tcp::cc::INFINITE_SSTHRESH;
+use trammel_tcp::cc::{INFINITE_SSTHRESH, PathModel, Phase};
 
 /// The samples of one flow, queue or workload.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,7 +162,11 @@ fn completion_of(row: &[u64]) -> Option<Completion> {
 }
 
 fn flow_table(samples: &[Sample]) -> Table {
-    let columns = [
+    // Columns of a model come where the variant has one.
+    let has_model = samples
+        .iter()
+        .any(|sample| sample.model.phase != Phase::None);
+    let mut columns = vec![
         ("time_s", Float),
         ("cwnd_pkts", Int),
         ("ssthresh_pkts", Int),
@@ -175,11 +179,20 @@ fn flow_table(samples: &[Sample]) -> Table {
         ("pacing_bps", Float),
         ("delivery_bps", Float),
     ];
+    if has_model {
+        columns.extend([
+            ("phase", Text),
+            ("bw_bps", Float),
+            ("inflight_hi_pkts", Int),
+            ("inflight_lo_pkts", Int),
+            ("alpha", Float),
+        ]);
+    }
     let mut table = Table::with("flow", &columns);
     for sample in samples {
         let known = |value: u32, unknown: u32| (value != unknown).then_some(value);
         let pacing = sample.pacing_bytes_per_s;
-        let cells: Vec<Cell> = vec![
+        let mut cells: Vec<Cell> = vec![
             sample.time.as_secs_f64().into(),
             sample.cwnd.into(),
             known(sample.ssthresh, INFINITE_SSTHRESH).into(),
@@ -196,6 +209,16 @@ fn flow_table(samples: &[Sample]) -> Table {
             (pacing != u64::MAX).then_some(pacing as f64 * 8.0).into(),
             (sample.delivery_bytes_per_s as f64 * 8.0).into(),
         ];
+        if has_model {
+            let model = &sample.model;
+            cells.extend([
+                model.phase.name().into(),
+                (model.bw as f64 * 8.0).into(),
+                known(model.inflight_hi, 0).into(),
+                known(model.inflight_lo, 0).into(),
+                (f64::from(model.alpha) / 1024.0).into(),
+            ]);
+        }
         table
             .push(cells)
             .expect("the row has a cell for each column");
@@ -216,6 +239,16 @@ fn numbers_of(sample: &Sample) -> Vec<u64> {
         sample.bytes_acked,
         sample.pacing_bytes_per_s,
         sample.delivery_bytes_per_s,
+        sample.model.phase as u64,
+        sample.model.bw,
+        u64::from(sample.model.inflight_hi),
+        u64::from(sample.model.inflight_lo),
+        u64::from(sample.model.alpha),
+        sample.model.bw_hi,
+        sample.model.bw_lo,
+        u64::from(sample.model.pacing_gain),
+        u64::from(sample.model.cwnd_gain),
+        u64::from(sample.model.extra_acked),
     ]
 }
 
@@ -232,6 +265,16 @@ fn sample_of(row: &[u64]) -> Option<Sample> {
         acked,
         pacing,
         delivery,
+        phase,
+        bw,
+        inflight_hi,
+        inflight_lo,
+        alpha,
+        bw_hi,
+        bw_lo,
+        pacing_gain,
+        cwnd_gain,
+        extra_acked,
     ] = row
     else {
         return None;
@@ -249,5 +292,17 @@ fn sample_of(row: &[u64]) -> Option<Sample> {
         bytes_acked: *acked,
         pacing_bytes_per_s: *pacing,
         delivery_bytes_per_s: *delivery,
+        model: PathModel {
+            phase: *Phase::ALL.get(usize::try_from(*phase).ok()?)?,
+            bw: *bw,
+            inflight_hi: small(inflight_hi)?,
+            inflight_lo: small(inflight_lo)?,
+            alpha: u16::try_from(*alpha).ok()?,
+            bw_hi: *bw_hi,
+            bw_lo: *bw_lo,
+            pacing_gain: u16::try_from(*pacing_gain).ok()?,
+            cwnd_gain: u16::try_from(*cwnd_gain).ok()?,
+            extra_acked: small(extra_acked)?,
+        },
     })
 }

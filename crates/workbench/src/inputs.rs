@@ -5,7 +5,8 @@
 //! file names: a configuration's libraries, tables and captures, a program's script; the machine
 //! that costs are of; the build of this program; the machine and the kernel that this is. A word of
 //! a text is taken for a file where there is one of that name: one too many makes trials anew, one
-//! too few would keep wrong ones.
+//! too few would keep wrong ones. What a document names is no input: its links would lead through a
+//! whole repository.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -18,6 +19,8 @@ use trammel_io::program;
 const LONGEST_TEXT: u64 = 1 << 20;
 /// Files that are followed from one to the next, at most.
 const MOST_FILES: usize = 4096;
+/// Endings of documents, which are read by people.
+const DOCUMENTS: &[&str] = &["md", "rst", "html"];
 /// What ends a word, in configurations, scripts and commands.
 const ENDS: &[char] = &[
     '"', '\'', '(', ')', ',', ';', '=', '[', ']', '{', '}', '<', '>', '|', '&', '`',
@@ -40,6 +43,8 @@ impl Inputs {
     pub fn file(&mut self, file: &Path) {
         let mut next = vec![file.to_owned()];
         while let Some(path) = next.pop() {
+            // By one name each, however it was written.
+            let path = std::fs::canonicalize(&path).unwrap_or(path);
             if self.files.contains_key(&path) || self.files.len() >= MOST_FILES {
                 continue;
             }
@@ -50,7 +55,9 @@ impl Inputs {
                 continue;
             }
             let sum = sha256::of_file(&path).unwrap_or_else(|why| why.to_string());
-            if about.len() <= LONGEST_TEXT {
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            let is_document = ending.is_some_and(|ending| DOCUMENTS.contains(&ending));
+            if about.len() <= LONGEST_TEXT && !is_document {
                 let text = std::fs::read(&path).unwrap_or_default();
                 next.extend(named(&String::from_utf8_lossy(&text), path.parent()));
             }
@@ -144,6 +151,25 @@ mod tests {
         sums.sort();
         sums.dedup();
         assert_eq!(sums.len(), all);
+    }
+
+    #[test]
+    fn documents_lead_no_further_and_a_file_counts_once_by_whatever_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        write(
+            at("script.py"),
+            "# see page.md, ./page.md; table.csv ./table.csv",
+        )
+        .unwrap();
+        write(at("page.md"), "as other.csv").unwrap();
+        write(at("table.csv"), "1").unwrap();
+        write(at("other.csv"), "1").unwrap();
+        let mut inputs = Inputs::default();
+        inputs.file(&at("script.py"));
+        let names = inputs.files.keys().map(|path| path.file_name().unwrap());
+        let names: Vec<_> = names.collect();
+        assert_eq!(names, ["page.md", "script.py", "table.csv"]);
     }
 
     #[cfg(target_os = "linux")]

@@ -15,6 +15,7 @@ mod module;
 mod patches;
 mod source;
 mod tools;
+mod user_patches;
 
 pub use error::{Error, Watch};
 use error::{at, digest, hexadecimal};
@@ -22,15 +23,15 @@ pub use module::module;
 pub use source::Source;
 
 use make::Make;
-use patches::PATCHES;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::UNIX_EPOCH;
 use trammel_io::machine;
 
 /// What is counted in another form by a later version of this module.
-const RECIPE: &str = "1";
+const RECIPE: &str = "2";
 /// Bytes that a build takes on the disk.
 const NEEDED_BYTES: u64 = 2_500_000_000;
 /// Files that are compiled, about.
@@ -41,6 +42,8 @@ const FILES: u64 = 1250;
 pub struct Wish {
     /// The source.
     pub source: Source,
+    /// Patches of the user's, applied to a copy of it in this order.
+    pub patches: Vec<PathBuf>,
     /// Compilers at once.
     pub jobs: usize,
     /// The folder of all kernels that are kept.
@@ -50,7 +53,8 @@ pub struct Wish {
 impl Wish {
     /// Where its source is worked on.
     fn work(&self) -> PathBuf {
-        self.cache.join("work").join(self.source.name())
+        let name = self.source.name() + &user_patches::suffix(&self.patches);
+        self.cache.join("work").join(name)
     }
 }
 
@@ -70,8 +74,13 @@ impl Built {
     /// file system tells.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![("kernel's configuration", digest(config::TEXT))];
-        let patches = PATCHES.iter().map(|patch| digest(patch.text));
-        facts.extend(patches.map(|digest| ("kernel's patch", digest)));
+        let given = fs::read_to_string(self.kernel.with_file_name(patches::GIVEN));
+        let given = given.unwrap_or_default();
+        facts.extend(
+            given
+                .lines()
+                .map(|patch| ("kernel's patch", patch.to_owned())),
+        );
         let built = fs::metadata(&self.kernel).and_then(|about| about.modified());
         let since = built.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         facts.extend(since.map(|since| ("kernel built", since.as_secs().to_string())));
@@ -133,6 +142,10 @@ pub fn build(wish: &Wish, watch: &dyn Watch) -> Result<Built, Error> {
     }
     let hash = hash(wish)?;
     let tree = work.join("tree");
+    let patches = user_patches::read(&wish.patches)?;
+    if !patches.is_empty() && !tree.exists() {
+        begin_with_the_source_s_own(wish, &work, watch)?;
+    }
     if patches::are_stale(&tree) {
         wish.source.forget(&tree);
     }
@@ -145,7 +158,8 @@ pub fn build(wish: &Wish, watch: &dyn Watch) -> Result<Built, Error> {
         watch,
     };
     make.begin()?;
-    patches::apply(&tree, &make)?;
+    user_patches::apply(&patches, &wish.source, &version, &tree, watch)?;
+    patches::apply(&tree, &version, &make)?;
     set_ticks(&tree)?;
     watch.stage("configuring");
     config::configure(&tree, &make)?;
@@ -160,6 +174,8 @@ pub fn build(wish: &Wish, watch: &dyn Watch) -> Result<Built, Error> {
     fs::create_dir_all(&part).map_err(at(&part))?;
     fs::copy(tree.join("linux"), part.join("linux")).map_err(at(&part))?;
     fs::write(part.join("version"), format!("{version}\n")).map_err(at(&part))?;
+    let given = fs::read_to_string(work.join(patches::GIVEN)).unwrap_or_default();
+    fs::write(part.join(patches::GIVEN), given).map_err(at(&part))?;
     fs::rename(&part, &whole).map_err(at(&whole))?;
     Ok(Built {
         kernel: whole.join("linux"),
@@ -172,16 +188,68 @@ pub fn build(wish: &Wish, watch: &dyn Watch) -> Result<Built, Error> {
 fn hash(wish: &Wish) -> Result<String, Error> {
     let mut hash = Sha256::new();
     let (compiler, source) = (tools::compiler(), wish.source.identity()?);
-    let patches = PATCHES.iter().map(|patch| patch.text);
-    for part in [RECIPE, config::TEXT]
-        .into_iter()
-        .chain(patches)
-        .chain([&*compiler, &*source])
-    {
+    let mut add = |part: &str| {
         hash.update(part.len().to_le_bytes());
         hash.update(part);
+    };
+    add(RECIPE);
+    add(config::TEXT);
+    patches::texts().for_each(&mut add);
+    add(&compiler);
+    add(&source);
+    for patch in user_patches::identity(&wish.patches)? {
+        add(&patch);
     }
     Ok(hexadecimal(&hash.finalize()[..8]))
+}
+
+/// Copies what was compiled of the source without patches, where it was: a patch changes few files.
+fn begin_with_the_source_s_own(wish: &Wish, work: &Path, watch: &dyn Watch) -> Result<(), Error> {
+    let own = Wish {
+        patches: Vec::new(),
+        ..wish.clone()
+    };
+    let own = own.work();
+    let Ok(lock_file) = File::open(own.join("lock")) else {
+        return Ok(());
+    };
+    let lock = |can_wait| machine::lock(&lock_file, can_wait).map_err(at(&own));
+    if !lock(false)? {
+        watch.stage("waiting for another build of this source");
+        lock(true)?;
+    }
+    if !own.join("tree/linux").exists() {
+        return Ok(());
+    }
+    watch.stage("copying what was compiled without the patches");
+    // Whole or not at all.
+    let part = work.join("part");
+    let _ = fs::remove_dir_all(&part);
+    fs::create_dir_all(&part).map_err(at(&part))?;
+    let copied = Command::new("cp")
+        .args(["--archive", "--reflink=auto", "--"])
+        .args(
+            fs::read_dir(&own)
+                .map_err(at(&own))?
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| path.file_name().is_some_and(|name| name != "lock")),
+        )
+        .arg(&part)
+        .output()
+        .map_err(at(Path::new("cp")))?;
+    if copied.status.success() {
+        for entry in fs::read_dir(&part).map_err(at(&part))?.flatten() {
+            let target = work.join(entry.file_name());
+            if entry.file_name() != "tree" {
+                fs::rename(entry.path(), &target).map_err(at(&target))?;
+            }
+        }
+        let tree = work.join("tree");
+        fs::rename(part.join("tree"), &tree).map_err(at(&tree))?;
+    }
+    let _ = fs::remove_dir_all(&part);
+    Ok(())
 }
 
 /// Whether the disk has room for a build that was not begun before.

@@ -10,14 +10,16 @@ use super::captures::{Captures, DRAIN_NS};
 use super::network::{Network, address};
 use super::queues::Queues;
 use super::result::Result;
-use crate::job::{Answer, Counts, FIRST_PORT, FlowSeen, GuestFlow, GuestJob, Sample, WaySeen};
+use crate::job::{
+    Answer, Counts, FIRST_PORT, FlowSeen, GuestFlow, GuestJob, Model, Sample, WaySeen,
+};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use trammel_io::clock::{monotonic_ns, sleep_until};
 use trammel_io::poll::{Interest, Poll};
-use trammel_io::tcp::{self, Options, Pages, TcpInfo};
+use trammel_io::tcp::{self, BbrInfo, Options, Pages, TcpInfo};
 
 /// From one reading of a receiver to the next at least.
 const READ_NS: i64 = 1_000_000;
@@ -32,12 +34,14 @@ const PARTIES: u64 = 3;
 /// What is due at an instant, in the order in which it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
-    /// The rate of a way changes: wire, end, number of the change.
+    /// A way changes: wire, end, number of the change.
     Change(usize, usize, usize),
     /// A flow starts.
     Start(usize),
     /// A flow stops to send.
     Stop(usize),
+    /// A flow writes that has a rate of its own.
+    Write(usize),
     /// All receivers that have no rhythm of their own read.
     ReadAll,
     /// A receiver reads.
@@ -81,11 +85,16 @@ impl Reads {
 #[derive(Debug)]
 struct Running<'a> {
     spec: &'a GuestFlow,
+    /// The first of its tokens.
+    token: u64,
     listener: Option<TcpListener>,
     sender: Option<TcpStream>,
     receiver: Option<TcpStream>,
-    /// What it has still to write.
+    /// What it has still to write, and how much of that by now.
     left: u64,
+    allowed: u64,
+    /// Whether it is woken when there is room.
+    is_awaited: bool,
     is_connected: bool,
     received: u64,
     /// As last told.
@@ -104,7 +113,7 @@ pub(crate) fn run(
     let mut poll = Poll::new()?;
     let mut flows = Vec::with_capacity(job.flows.len());
     for (number, spec) in job.flows.iter().enumerate() {
-        let mut flow = Running::new(spec);
+        let mut flow = Running::new(spec, PARTIES * number as u64);
         // Those that come and go listen when they come.
         if !spec.is_brief {
             flow.listen(job, network, number, &poll)?;
@@ -137,8 +146,8 @@ pub(crate) fn run(
             };
             match what {
                 Due::Change(wire, end, number) => {
-                    let bucket = job.wires[wire].ways[end].changes[number].1;
-                    queues.change((wire, end), bucket)?;
+                    let (_, change) = &job.wires[wire].ways[end].changes[number];
+                    queues.change((wire, end), change)?;
                 }
                 Due::Start(flow) => {
                     if flows[flow].spec.is_brief {
@@ -146,8 +155,16 @@ pub(crate) fn run(
                     }
                     flows[flow].start(network, flow, &poll)?;
                     active.push(flow);
+                    if flows[flow].spec.writes.is_some() {
+                        due.push(Reverse((at, Due::Write(flow))));
+                    }
                 }
                 Due::Stop(flow) => flows[flow].stop(now, &poll)?,
+                Due::Write(flow) => {
+                    if let Some(next) = flows[flow].write_due(now, at, &pages, &poll)? {
+                        due.push(Reverse((next, what)));
+                    }
+                }
                 Due::ReadAll => {
                     active.retain(|flow| !flows[*flow].is_over());
                     for flow in &active {
@@ -168,6 +185,7 @@ pub(crate) fn run(
                         if job.wires[wire].ways[end].is_watched {
                             let (packets, bytes) = queues.waiting(way.at)?;
                             way.samples.push((at, packets, bytes));
+                            way.ages_us.extend(queues.ages_us(way.at)?);
                         }
                     }
                     due.push(Reverse((at + job.queue_ns, what)));
@@ -255,13 +273,16 @@ fn plan(job: &GuestJob) -> BinaryHeap<Reverse<(i64, Due)>> {
 }
 
 impl<'a> Running<'a> {
-    fn new(spec: &'a GuestFlow) -> Running<'a> {
+    fn new(spec: &'a GuestFlow, token: u64) -> Running<'a> {
         Running {
             spec,
+            token,
             listener: None,
             sender: None,
             receiver: None,
             left: spec.bytes.unwrap_or(u64::MAX),
+            allowed: if spec.writes.is_some() { 0 } else { u64::MAX },
+            is_awaited: false,
             is_connected: false,
             received: 0,
             last: Counts::default(),
@@ -284,6 +305,7 @@ impl<'a> Running<'a> {
             congestion: Some(self.spec.congestion.clone()),
             receive_buffer: self.spec.receive_buffer,
             low_water: (Reads::of(self.spec) == Reads::Often).then_some(LOW_WATER),
+            dscp: self.spec.dscp,
             ..Options::default()
         };
         let place = Running::place(number, self.spec);
@@ -314,13 +336,14 @@ impl<'a> Running<'a> {
             congestion: Some(self.spec.congestion.clone()),
             send_buffer: self.spec.send_buffer,
             no_delay: self.spec.no_delay,
-            // Any limit has the kernel pace; this one is none.
-            max_pacing_rate: self.spec.is_paced.then_some(u64::MAX - 1),
+            dscp: self.spec.dscp,
+            max_pacing_rate: self.spec.max_pacing_rate,
             ..Options::default()
         };
         let to = Running::place(number, self.spec);
         let sender = network.hosts[self.spec.from].run(|| tcp::connect(to, &options))?;
         poll.add(&sender, PARTIES * number as u64 + 1, Interest::Writable)?;
+        self.is_awaited = true;
         self.sender = Some(sender);
         Ok(())
     }
@@ -349,15 +372,17 @@ impl<'a> Running<'a> {
             if let Some(why) = sender.take_error()? {
                 self.seen.failure = failure(&why);
                 self.left = 0;
+                self.is_awaited = false;
                 return poll.remove(sender);
             }
             self.is_connected = true;
         }
-        while self.left > 0 {
-            let offered = self.left.min(WRITE_BYTES as u64);
+        while self.left > 0 && self.allowed > 0 {
+            let offered = self.left.min(self.allowed).min(WRITE_BYTES as u64);
             match pages.send(sender, offered) {
                 Ok(bytes) => {
                     self.left -= bytes as u64;
+                    self.allowed -= bytes as u64;
                     if (bytes as u64) < offered {
                         return Ok(());
                     }
@@ -369,10 +394,41 @@ impl<'a> Running<'a> {
                 }
             }
         }
-        poll.remove(sender)?;
-        // One that has failed is shut already.
-        let _ = sender.shutdown(Shutdown::Write);
+        if std::mem::take(&mut self.is_awaited) {
+            poll.remove(sender)?;
+        }
+        if self.left == 0 {
+            // One that has failed is shut already.
+            let _ = sender.shutdown(Shutdown::Write);
+        }
         Ok(())
+    }
+
+    /// Writes what is due by now of a flow that has a rate; when it is to write again.
+    fn write_due(
+        &mut self,
+        now: i64,
+        at: i64,
+        pages: &Pages,
+        poll: &Poll,
+    ) -> io::Result<Option<i64>> {
+        let Some(writes) = self.spec.writes.filter(|_| self.left > 0) else {
+            return Ok(None);
+        };
+        let written = self.spec.bytes.unwrap_or(u64::MAX) - self.left;
+        self.allowed = writes.due(now - self.spec.start_ns).saturating_sub(written);
+        if self.is_connected && !self.is_awaited && self.allowed > 0 {
+            self.write(pages, poll)?;
+            // What there was no room for goes when there is.
+            if let Some(sender) = &self.sender
+                && self.left > 0
+                && self.allowed > 0
+            {
+                poll.add(sender, self.token + 1, Interest::Writable)?;
+                self.is_awaited = true;
+            }
+        }
+        Ok((self.left > 0).then_some(at + writes.every_ns.max(1)))
     }
 
     /// Sends no more, not even what is written.
@@ -426,19 +482,31 @@ impl<'a> Running<'a> {
             return Ok(());
         };
         let info = tcp::info(sender)?;
+        let model = model(&self.bbr(sender)?);
         self.seen.samples.push(Sample {
             at_ns,
             cwnd: info.snd_cwnd,
             ssthresh: info.snd_ssthresh,
             srtt_us: info.rtt,
+            min_rtt_us: info.min_rtt,
             in_flight: in_flight(&info),
             ca_state: info.ca_state,
             retransmitted: info.total_retrans,
             acked: info.bytes_acked,
             pacing: info.pacing_rate,
             delivery: info.delivery_rate,
+            model,
         });
         Ok(())
+    }
+
+    /// What BBR tells of itself, if the flow has it.
+    fn bbr(&self, sender: &TcpStream) -> io::Result<BbrInfo> {
+        if self.spec.congestion == "bbr" {
+            tcp::bbr(sender)
+        } else {
+            Ok(BbrInfo::default())
+        }
     }
 
     fn count(&mut self, at_ns: i64) -> io::Result<Counts> {
@@ -446,6 +514,7 @@ impl<'a> Running<'a> {
             return Ok(self.last);
         };
         let info = tcp::info(sender)?;
+        self.seen.bbr_version = self.bbr(sender)?.version;
         // What has come in order, whether it was read or not.
         let delivered = match &self.receiver {
             Some(receiver) => tcp::info(receiver)?.bytes_received,
@@ -464,6 +533,32 @@ impl<'a> Running<'a> {
             options: info.options,
         };
         Ok(self.last)
+    }
+}
+
+/// What BBR tells of its model: version 1 its gains alone.
+fn model(told: &BbrInfo) -> Model {
+    let gains = (told.pacing_gain, told.cwnd_gain);
+    if told.version < 3 {
+        return Model {
+            gains,
+            ..Model::default()
+        };
+    }
+    let bound = |segments: u32| if segments == u32::MAX { 0 } else { segments };
+    let rate = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+    let bw_hi = rate(told.bw_hi_low, told.bw_hi_high);
+    // Without a bound it tells the largest number that it has, in bytes.
+    let bw_lo = Some(rate(told.bw_lo_low, told.bw_lo_high)).filter(|lo| *lo < 2 * bw_hi);
+    Model {
+        phase: told.phase,
+        bw: rate(told.bw_low, told.bw_high),
+        inflight_hi: bound(told.inflight_hi),
+        inflight_lo: bound(told.inflight_lo),
+        bw_hi,
+        bw_lo: bw_lo.unwrap_or(0),
+        gains,
+        extra_acked: told.extra_acked,
     }
 }
 

@@ -114,9 +114,6 @@ fn work() -> Result<Answer> {
     clock::wake_on_time();
     // From here on, all that the kernel draws follows from the seed, whatever was drawn before.
     fs::write("/dev/urandom", job.seed.to_string())?;
-    let mut queues = queues::OfKernel {
-        job: &job,
-        network: &network,
-    };
+    let mut queues = queues::OfKernel::new(&job, &network);
     flows::run(&job, &network, &mut queues, START_NS)
 }

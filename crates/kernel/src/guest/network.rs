@@ -159,6 +159,9 @@ fn queue(hosts: &[Namespace], number: usize, wire: &Wire) -> Result<()> {
         if let Some(kind) = &way.inner {
             hosts[*host].set_inner_qdisc(&name, kind)?;
         }
+        if let Some(police) = way.police {
+            hosts[*host].police(&name, police)?;
+        }
     }
     Ok(())
 }

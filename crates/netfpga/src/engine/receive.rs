@@ -3,11 +3,11 @@
 //! A frame is stored whole before anything behind sees it. Whether there is room is asked when it
 //! begins: the FIFO must hold less than its threshold then, or all of the frame is dropped.
 
+use crate::engine::contents::Contents;
 use crate::engine::frame::{Clock, Frame, Shift, Timed};
-use crate::engine::tally::Tally;
 use crate::error::Error;
 use crate::outcome::Fate;
-use crate::params::{GAP_BYTES, PREAMBLE_BYTES, Params};
+use crate::params::{FCS_BYTES, GAP_BYTES, PREAMBLE_BYTES, Params};
 use crate::stream::Stream;
 use std::collections::VecDeque;
 
@@ -120,6 +120,11 @@ pub(crate) struct Receive {
     byte_ps: u64,
     rx_cycles: u64,
     full_words: u64,
+    phy_ps: u64,
+    bus_bytes: u64,
+    header_words: u64,
+    /// Of a host's interface: setting up the transfer of a frame.
+    setup_ps: Option<u64>,
 }
 
 impl Receive {
@@ -141,28 +146,61 @@ impl Receive {
             byte_ps: params.byte_ps(),
             rx_cycles: params.rx_cycles,
             full_words: params.rx_fifo_full_bytes.div_ceil(params.bus_bytes),
+            phy_ps: params.phy_ps,
+            bus_bytes: params.bus_bytes,
+            header_words: params.header_words,
+            setup_ps: None,
+        })
+    }
+
+    /// An interface of the host, whose frames come over its bus.
+    pub(crate) fn of_host(params: &Params) -> Result<Receive, Error> {
+        Ok(Receive {
+            byte_ps: params.pci_ps_per_byte,
+            phy_ps: 0,
+            setup_ps: Some(params.dma_setup_ps),
+            ..Receive::new(usize::MAX, params, &[])?
         })
     }
 
     /// The cycle from which the arbiter sees this port's next frame.
-    pub(crate) fn ready(&mut self, tally: &mut Tally) -> u64 {
+    pub(crate) fn ready<C: Contents>(&mut self, input: usize, contents: &mut C) -> u64 {
         while self.held.is_empty() {
+            if C::ARE_THERE {
+                let Some(start) = self.arrival(input, contents) else {
+                    return NEVER;
+                };
+                self.arrive(input, start, contents);
+                continue;
+            }
             let Some((next, start)) = self.next() else {
                 return NEVER;
             };
-            self.receive(next, start, tally);
+            self.receive(next, start, contents);
         }
         self.held[0].ready
     }
 
+    /// The cycle from which the arbiter sees the first frame that is held.
+    pub(crate) fn first_ready(&self) -> Option<u64> {
+        self.held.front().map(|held| held.ready)
+    }
+
     /// Gives the next frame away from the cycle `from` on; [`Receive::ready`] found that there is
     /// one.
-    pub(crate) fn take(&mut self, from: u64, tally: &mut Tally) -> Frame {
+    pub(crate) fn take<C: Contents>(&mut self, input: usize, from: u64, contents: &mut C) -> Frame {
         let now = from * self.clock.period_ps;
-        while let Some((next, start)) = self.next()
+        while C::ARE_THERE
+            && let Some(start) = self.arrival(input, contents)
             && start <= now
         {
-            self.receive(next, start, tally);
+            self.arrive(input, start, contents);
+        }
+        while !C::ARE_THERE
+            && let Some((next, start)) = self.next()
+            && start <= now
+        {
+            self.receive(next, start, contents);
         }
         let held = self
             .held
@@ -195,7 +233,7 @@ impl Receive {
         (due != NEVER).then_some((next, due.max(self.line_free)))
     }
 
-    fn receive(&mut self, source: usize, start: u64, tally: &mut Tally) {
+    fn receive<C: Contents>(&mut self, source: usize, start: u64, contents: &mut C) {
         let is_full = self.is_full(start);
         let source = &mut self.sources[source];
         source.step();
@@ -207,9 +245,9 @@ impl Receive {
             queue: source.queue(),
             stream: source.stream,
         };
-        tally.received(&frame);
+        contents.received(&frame);
         if is_full {
-            tally.ended(&frame, Fate::DroppedAtReceive, start);
+            contents.ended(&frame, Fate::DroppedAtReceive, start);
             return;
         }
         let last_byte = start + source.till_last_byte;
@@ -218,6 +256,46 @@ impl Receive {
             frame,
             ready: self.clock.cycle_from(last_byte) + self.rx_cycles,
         });
+    }
+
+    /// When the next frame with contents begins.
+    fn arrival<C: Contents>(&self, input: usize, contents: &C) -> Option<u64> {
+        contents.due(input).map(|due| due.max(self.line_free))
+    }
+
+    /// The next frame with contents begins at `start`.
+    fn arrive<C: Contents>(&mut self, input: usize, start: u64, contents: &mut C) {
+        let is_full = self.is_full(start);
+        let arrived = contents.arrive(input, start, !is_full);
+        let bytes = arrived.line_bytes;
+        let (lead, gap) = match self.setup_ps {
+            Some(setup) => (setup, 0),
+            None => (PREAMBLE_BYTES * self.byte_ps, GAP_BYTES * self.byte_ps),
+        };
+        let last_byte = start + lead + bytes * self.byte_ps;
+        self.line_free = last_byte + gap;
+        let Some(taken) = arrived.taken else {
+            return;
+        };
+        let frame = Frame {
+            start,
+            bytes: taken,
+            words: self.words(taken),
+            queue: 0,
+            stream: 0,
+        };
+        self.held_words += u64::from(frame.words);
+        let seen = last_byte + self.phy_ps;
+        self.held.push_back(Held {
+            frame,
+            ready: self.clock.cycle_from(seen) + self.rx_cycles,
+        });
+    }
+
+    /// Words of a frame of `bytes` with FCS on the data path.
+    fn words(&self, bytes: u16) -> u16 {
+        let body = u64::from(bytes).saturating_sub(FCS_BYTES);
+        (body.div_ceil(self.bus_bytes) + self.header_words) as u16
     }
 
     /// Whether a frame that begins at `start` finds too much in the FIFO.

@@ -14,10 +14,11 @@
 //! a frame's latency is that of its predecessor one period ago plus a constant. Where no state
 //! comes again in either sense, every frame is simulated.
 
+use crate::engine::Engine;
 use crate::engine::frame::{Frame, Shift, Timed};
 use crate::engine::receive::{Receive, Source};
+use crate::engine::state::{Queue, Stored};
 use crate::engine::tally::Tally;
-use crate::engine::{Engine, Queue, Stored};
 
 /// Frames of the leading source, at least, from look to look: comparing is to cost little beside
 /// simulating.

@@ -2,6 +2,7 @@
 //!
 //! In a stretch that stands for several equal ones, every frame counts `weight` times.
 
+use crate::engine::contents::Contents;
 use crate::engine::frame::Frame;
 use crate::outcome::{Counts, Fate, Outcome, Passage, Variation};
 use crate::params::{PREAMBLE_BYTES, Params};
@@ -77,7 +78,7 @@ impl Tally {
         self.streams.len()
     }
 
-    pub(crate) fn received(&mut self, frame: &Frame) {
+    fn note_received(&mut self, frame: &Frame) {
         self.streams[usize::from(frame.stream)].received += self.weight;
         self.simulated += 1;
         while self
@@ -94,8 +95,7 @@ impl Tally {
         self.wanted.tags.get(self.next_tag).copied()
     }
 
-    /// The way of `frame` ended at `end`.
-    pub(crate) fn ended(&mut self, frame: &Frame, fate: Fate, end: u64) {
+    fn note_ended(&mut self, frame: &Frame, fate: Fate, end: u64) {
         self.streams[usize::from(frame.stream)].add(fate, self.weight);
         if matches!(fate, Fate::Forwarded | Fate::Delivered) {
             self.came_out(end);
@@ -214,5 +214,18 @@ impl Tally {
                 .collect(),
             variation: self.variation,
         }
+    }
+}
+
+/// Frames of streams hold nothing.
+impl Contents for Tally {
+    const ARE_THERE: bool = false;
+
+    fn received(&mut self, frame: &Frame) {
+        self.note_received(frame);
+    }
+
+    fn ended(&mut self, frame: &Frame, fate: Fate, end: u64) {
+        self.note_ended(frame, fate, end);
     }
 }

@@ -71,6 +71,12 @@ impl Transmit {
         (start + self.phy_ps, inside + FALL_THROUGH)
     }
 
+    /// The frame after the one that left at `end` leaves `spacing_ps` later, or after that.
+    pub(crate) fn hold(&mut self, end: u64, spacing_ps: u64) {
+        let until = (end - self.phy_ps).saturating_add(spacing_ps);
+        self.line_free = self.line_free.max(until);
+    }
+
     /// The cycle from which there is room for the last of `words` that go in.
     fn room_for(&mut self, words: u64) -> u64 {
         let Some(out) = words.checked_sub(self.room_words) else {

@@ -1,5 +1,7 @@
 //! Impairments behind a queue: losses, jitter, and packets that others overtake.
 
+use super::changing::Changing;
+use super::grants::Grants;
 use crate::packet::Packet;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -15,6 +17,13 @@ pub(super) struct Impairments {
     pub(super) jitter: Option<Spans>,
     /// Probability and extra delay of packets that others may overtake.
     pub(super) reorder: Option<(f64, Span)>,
+    /// Whether packets overtake each other where their delays say so.
+    pub(super) overtakes: bool,
+    pub(super) changing: Option<Changing>,
+    pub(super) grants: Option<Grants>,
+    /// Packets on their way at most, and when those that are arrive.
+    pub(super) limit: Option<u32>,
+    pub(super) under_way: BinaryHeap<Reverse<Time>>,
     pub(super) loss_rng: Rng,
     pub(super) delay_rng: Rng,
     pub(super) last_arrival: Time,
@@ -36,36 +45,68 @@ pub(super) enum Fate {
 }
 
 impl Impairments {
-    /// The fate of a packet that leaves the queue at `departs` and would arrive at `arrives`.
-    pub(super) fn fate(&mut self, departs: Time, arrives: Time, bytes: u32) -> Fate {
+    /// The fate of a packet that leaves the queue at `departs` and takes `delay` where nothing
+    /// changes.
+    pub(super) fn fate(&mut self, departs: Time, delay: Span, bytes: u32) -> Fate {
         self.passed += 1;
+        let mut arrives = departs + delay;
+        let mut most = None;
+        if let Some(changing) = &mut self.changing {
+            changing.advance(departs, &mut self.loss);
+            arrives = departs + changing.now.delay;
+            most = changing.now.jitter;
+        }
         if let Some(loss) = &mut self.loss
             && loss.loses(departs, bytes, &mut self.loss_rng)
         {
             self.lost_pkts += 1;
             return Fate::Lost;
         }
-        if self.jitter.is_none() && self.reorder.is_none() {
-            return Fate::InOrder(arrives);
+        if let Some(limit) = self.limit {
+            while self
+                .under_way
+                .peek()
+                .is_some_and(|Reverse(at)| *at <= departs)
+            {
+                self.under_way.pop();
+            }
+            if self.under_way.len() >= limit as usize {
+                self.lost_pkts += 1;
+                return Fate::Lost;
+            }
         }
-        let mut arrives = arrives;
-        if let Some(jitter) = &mut self.jitter {
-            arrives += jitter.draw(&mut self.delay_rng);
+        match (most, &mut self.jitter) {
+            (Some(most), _) => arrives += Span::from_ps(self.delay_rng.below(most.as_ps() + 1)),
+            (None, Some(jitter)) => arrives += jitter.draw(&mut self.delay_rng),
+            (None, None) => {}
         }
-        if let Some((probability, extra)) = self.reorder
-            && self.delay_rng.chance(probability)
-        {
-            return Fate::Overtaken(arrives + extra);
+        let is_held_back = match self.reorder {
+            Some((probability, extra)) if self.delay_rng.chance(probability) => {
+                arrives += extra;
+                true
+            }
+            _ => false,
+        };
+        let may_overtake = self.overtakes || is_held_back;
+        if !may_overtake {
+            // The pipe keeps the order: neither jitter nor a delay that falls reorders.
+            self.last_arrival = self.last_arrival.max(arrives);
+            arrives = self.last_arrival;
         }
-        // The pipe keeps the order: jitter alone never reorders.
-        self.last_arrival = self.last_arrival.max(arrives);
-        Fate::InOrder(self.last_arrival)
+        if self.limit.is_some() {
+            self.under_way.push(Reverse(arrives));
+        }
+        if may_overtake {
+            Fate::Overtaken(arrives)
+        } else {
+            Fate::InOrder(arrives)
+        }
     }
 
     /// When a packet that leaves at `departs` and takes `delay` arrives, if it does, where none is
     /// late.
     pub(super) fn foreseen(&mut self, departs: Time, delay: Span, bytes: u32) -> Option<Time> {
-        match self.fate(departs, departs + delay, bytes) {
+        match self.fate(departs, delay, bytes) {
             Fate::InOrder(arrives) => Some(arrives),
             Fate::Lost => None,
             Fate::Overtaken(_) => unreachable!("a link that reorders is not foreseen"),
@@ -85,6 +126,11 @@ impl Impairments {
     pub(super) fn next(&self) -> Time {
         let first = self.late.peek();
         first.map_or(Time::MAX, |Reverse(late)| late.arrives)
+    }
+
+    /// Packets that are neither lost nor in the pipe.
+    pub(super) fn held(&self) -> usize {
+        self.late.len() + self.grants.as_ref().map_or(0, Grants::len)
     }
 
     /// The late packet that arrives by `now`.

@@ -4,12 +4,12 @@ use super::counters::LinkCounters;
 use super::departure_jitter::DepartureJitter;
 use super::spec::{LinkSpec, Queue};
 use crate::ids::MediumId;
-use crate::packet::Packet;
+use crate::packet::{Course, Labels, Packet};
 use trammel_core::rng::Rng;
-use trammel_core::schedule::{DeliverySchedule, RateSchedule};
+use trammel_core::schedule::{DeliverySchedule, RateSchedule, Steps};
 use trammel_core::time::{Span, Time};
 use trammel_core::units::TxTime;
-use trammel_queues::aqm::{Discipline, Drop, Item};
+use trammel_queues::aqm::{Band, Discipline, Drop, Item};
 use trammel_tcp::segment::Ecn;
 
 /// The queue, what serves it, and what has been counted of it.
@@ -18,6 +18,8 @@ pub(super) struct Served {
     discipline: Box<dyn Discipline>,
     packets: Vec<Packet>,
     free: Vec<u32>,
+    /// What packets of each flow and of each stream carry, for a discipline that looks at it.
+    labels: [Vec<Labels>; 2],
     tx: Option<TxTime>,
     schedule: Option<RateSchedule>,
     deliveries: Option<DeliverySchedule>,
@@ -33,6 +35,10 @@ pub(super) struct Served {
     /// Earliest next service, also over an empty queue.
     ready_at: Time,
     next_rate_change: Time,
+    /// When the link is cut, and when that changes next.
+    cut: Option<Steps<bool>>,
+    next_cut_change: Time,
+    is_cut: bool,
     /// The medium that takes the packets, and which of its ends this is.
     pub(super) medium: Option<(MediumId, u32)>,
     /// The packet that the medium has, and since when.
@@ -65,10 +71,17 @@ impl Served {
             .as_ref()
             .and_then(|schedule| schedule.next_change(Time::ZERO))
             .map_or(Time::MAX, |(time, _)| time);
+        let cut = spec.cut.take();
+        let next_cut_change = cut.as_ref().map_or(Time::MAX, |cut| flips(cut, Time::ZERO));
+        let is_cut = cut.as_ref().is_some_and(|cut| cut.at(Time::ZERO));
         Served {
+            cut,
+            next_cut_change,
+            is_cut,
             discipline,
             packets: Vec::new(),
             free: Vec::new(),
+            labels: [Vec::new(), Vec::new()],
             tx,
             schedule,
             deliveries: spec.deliveries.take(),
@@ -88,20 +101,66 @@ impl Served {
         }
     }
 
+    /// Packets of flow or stream `index` carry `labels`.
+    pub(super) fn label(&mut self, is_stream: bool, index: usize, labels: Labels) {
+        if !self.discipline.classifies() {
+            return;
+        }
+        let all = &mut self.labels[usize::from(is_stream)];
+        all.resize(all.len().max(index + 1), Labels::default());
+        all[index] = labels;
+    }
+
+    /// What `packet` carries; what comes back goes from the destination to the source.
+    #[inline]
+    fn labels_of(&self, packet: &Packet) -> Labels {
+        let all = &self.labels[usize::from(packet.course == Course::Datagram)];
+        let labels = all.get(packet.flow as usize).copied().unwrap_or_default();
+        if packet.course == Course::Backward {
+            let (source, destination) = (labels.destination, labels.source);
+            return Labels {
+                source,
+                destination,
+                ..labels
+            };
+        }
+        labels
+    }
+
+    /// What the discipline has counted of its bands.
+    pub(super) fn bands(&self) -> &[Band] {
+        self.discipline.bands()
+    }
+
     /// A packet comes at `now`. Returns whether there may be something to do earlier than before.
     pub(super) fn enqueue(&mut self, now: Time, packet: &Packet) -> bool {
+        if self.next_cut_change <= now {
+            self.change_cut(now);
+        }
+        if self.is_cut {
+            self.counters.arrived_pkts += 1;
+            self.counters.arrived_bytes += u64::from(packet.wire_bytes);
+            self.counters.overflow_pkts += 1;
+            return false;
+        }
         let id = self.free.pop().unwrap_or_else(|| {
             self.packets.push(*packet);
             self.packets.len() as u32 - 1
         });
         self.packets[id as usize] = *packet;
+        let labels = self.labels_of(packet);
         let item = Item {
             id,
             bytes: packet.wire_bytes,
             flow: packet.flow_hash(),
-            ecn_capable: packet.is_ecn_capable(),
-            marked: false,
+            ack: packet.segment.ack,
+            source: labels.source,
+            destination: labels.destination,
+            dscp: labels.dscp,
+            ecn: packet.segment.ecn,
+            role: packet.role(),
             enqueued: now,
+            ..Item::default()
         };
         let was_idle = self.gate == Time::MAX;
         let (free, counters) = (&mut self.free, &mut self.counters);
@@ -131,13 +190,25 @@ impl Served {
         if self.next_rate_change <= now {
             self.change_rate(now);
         }
+        if self.next_cut_change <= now {
+            self.change_cut(now);
+        }
+        let was_held = self.held.is_some();
         let Some((item, packet)) = self.held.take().or_else(|| self.pop(now)) else {
-            self.gate = Time::MAX;
+            // One with a rate of its own may hold back what waits.
+            if self.discipline.packets() > 0 {
+                let ready_at = self.discipline.ready_at().max(now);
+                let due = self.earliest(ready_at);
+                self.open_gate(due, now);
+            } else {
+                self.gate = Time::MAX;
+            }
             return None;
         };
         let tokens_at = self.tokens_at(item.bytes);
         if tokens_at > now {
             self.held = Some((item, packet));
+            self.discipline.line_is_idle(None);
             self.open_gate(tokens_at, now);
             return None;
         }
@@ -145,10 +216,23 @@ impl Served {
         let has_waited = now > self.due;
         let begins = if self.burst.is_some() { now } else { self.due };
         let departs = self.depart(begins, item.bytes);
+        let is_lost = departs > self.next_cut_change;
+        if is_lost {
+            // It is being sent as the link is cut.
+            self.ready_at = self.next_cut_change;
+        }
         if self.discipline.packets() > 0 {
             self.await_service(now);
         } else {
             self.gate = Time::MAX;
+            if was_held {
+                self.discipline.line_is_idle(Some(now));
+            }
+        }
+        if is_lost {
+            self.count_sent(self.next_cut_change, item);
+            self.counters.lost_pkts += 1;
+            return None;
         }
         self.count_sent(departs, item);
         let leaves = match &mut self.late {
@@ -165,13 +249,15 @@ impl Served {
         self.open_gate(due, now);
     }
 
-    /// The next packet is due at `due`; what has to wait until then is late.
+    /// The next packet is due at `due`; what has to wait until then is late. A cut before finds
+    /// what waits.
     fn open_gate(&mut self, due: Time, now: Time) {
         self.due = due;
-        self.gate = match &mut self.late {
+        let gate = match &mut self.late {
             Some(late) if due > now => late.leaves(due),
             _ => due,
         };
+        self.gate = gate.min(self.next_cut_change);
     }
 
     /// The next packet for the medium, which has none of this link's.
@@ -257,7 +343,7 @@ impl Served {
                 deliveries.time_of(number)
             };
         }
-        self.ready_at.max(now)
+        self.ready_at.max(now).max(self.discipline.ready_at())
     }
 
     /// A packet of `bytes` bytes is taken at `now`: when it has left.
@@ -279,6 +365,24 @@ impl Served {
         self.ready_at
     }
 
+    /// The link is cut or whole again. As it is cut, what waits is dropped.
+    #[cold]
+    fn change_cut(&mut self, now: Time) {
+        let Some(cut) = &self.cut else { return };
+        self.is_cut = cut.at(now);
+        self.next_cut_change = flips(cut, now);
+        if !self.is_cut {
+            return;
+        }
+        // What was taken out to wait for tokens is not on the wire yet.
+        self.counters.overflow_pkts += u64::from(self.held.take().is_some());
+        // One with a rate of its own gives what waits in its own time.
+        while self.pop(now.max(self.discipline.ready_at())).is_some() {
+            self.counters.overflow_pkts += 1;
+        }
+        self.gate = Time::MAX;
+    }
+
     fn change_rate(&mut self, now: Time) {
         if let Some(schedule) = &self.schedule {
             self.discipline.set_rate(schedule.at(now).as_bps());
@@ -287,6 +391,21 @@ impl Served {
                 .map_or(Time::MAX, |(time, _)| time);
         }
     }
+}
+
+/// When a link is next cut, or whole again.
+fn flips(cut: &Steps<bool>, now: Time) -> Time {
+    let (was, mut at) = (cut.at(now), now);
+    if cut.steps().iter().all(|(_, is)| *is == was) {
+        return Time::MAX;
+    }
+    while let Some((next, is)) = cut.next_change(at) {
+        if is != was {
+            return next;
+        }
+        at = next;
+    }
+    Time::MAX
 }
 
 pub(super) fn droptail(packets: u32, bytes: u64) -> Box<dyn Discipline> {
@@ -298,6 +417,7 @@ pub(super) fn droptail(packets: u32, bytes: u64) -> Box<dyn Discipline> {
         mtu: 1500,
         limit_packets: packets,
         limit_bytes: bytes,
+        overhead: 0,
     };
     (entry.build)(&Params::defaults(&entry.about), &facts).expect("drop-tail takes any limit")
 }

@@ -1,6 +1,7 @@
 //! What a link is made of.
 
-use trammel_core::schedule::{DeliverySchedule, RateSchedule};
+pub use super::grants::GrantSpec;
+use trammel_core::schedule::{DeliverySchedule, RateSchedule, Steps};
 use trammel_core::time::Span;
 use trammel_core::units::Rate;
 use trammel_queues::aqm::Discipline;
@@ -29,12 +30,33 @@ pub struct LinkSpec {
     pub jitter: Option<Spans>,
     /// Probability and extra delay of packets that others may overtake.
     pub reorder: Option<(f64, Span)>,
-    /// A rate that changes with time; `rate` is then its first.
+    /// Whether packets overtake each other where their delays say so; else each keeps its place.
+    pub overtakes: bool,
+    /// A rate that changes with time; `rate` is then its first. A rate of zero is an outage.
     pub schedule: Option<RateSchedule>,
+    /// What changes behind the queue; its first `delay` holds in place of `delay`.
+    pub conditions: Option<Steps<Conditions>>,
+    /// When the link is cut: what waits, what is being sent and what comes is dropped.
+    pub cut: Option<Steps<bool>>,
     /// Delivery opportunities of a packet each, in place of a rate.
     pub deliveries: Option<DeliverySchedule>,
+    /// Packets leave its far end in bursts.
+    pub grants: Option<GrantSpec>,
+    /// Packets that are on their way behind the queue at most; those beyond are lost.
+    pub delay_limit: Option<u32>,
     /// Seed of the link's own random streams.
     pub seed: u64,
+}
+
+/// What packets meet behind the queue of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Conditions {
+    /// Propagation delay.
+    pub delay: Span,
+    /// The probability of loss, in place of the loss model's own.
+    pub loss: Option<f64>,
+    /// The most of an extra delay that is drawn evenly, in place of the link's own jitter.
+    pub jitter: Option<Span>,
 }
 
 /// The queue before a link.
@@ -72,8 +94,13 @@ impl LinkSpec {
             loss: None,
             jitter: None,
             reorder: None,
+            overtakes: false,
             schedule: None,
+            conditions: None,
+            cut: None,
             deliveries: None,
+            grants: None,
+            delay_limit: None,
             seed: 0,
         }
     }

@@ -4,7 +4,7 @@ use super::served::droptail;
 use super::*;
 use proptest::prelude::*;
 use trammel_core::entry::{Params, Value};
-use trammel_core::schedule::{DeliverySchedule, RateSchedule};
+use trammel_core::schedule::{DeliverySchedule, RateSchedule, Steps};
 use trammel_stats::arrivals::Spans;
 use trammel_stats::dist;
 use trammel_tcp::segment::Ecn;
@@ -316,6 +316,7 @@ fn a_discipline_that_marks_sends_the_mark_on() {
         mtu: 1500,
         limit_packets: 100,
         limit_bytes: u64::MAX,
+        overhead: 0,
     };
     let given = [("threshold".to_owned(), Value::Int(2))];
     let params = Params::resolve(&entry.about, &given).unwrap();
@@ -336,7 +337,222 @@ fn a_discipline_that_marks_sends_the_mark_on() {
     assert_eq!(link.counters().marked_pkts, marked);
 }
 
+/// Delays of so many ms from so many on.
+fn delays(steps: &[(u64, u64)]) -> Steps<Conditions> {
+    let step = |(at, delay): &(u64, u64)| {
+        let conditions = Conditions {
+            delay: Span::from_ms(*delay),
+            ..Conditions::default()
+        };
+        (Time::from_ms(*at), conditions)
+    };
+    Steps::new(steps.iter().map(step).collect(), None).unwrap()
+}
+
+#[test]
+fn a_delay_that_falls_reorders_only_where_it_may() {
+    let arrivals = [(0, 1000), (5, 1000), (8, 1000), (30, 1000)];
+    for (overtakes, expected) in [
+        (false, [21.0, 21.0, 21.0, 33.0]),
+        (true, [8.0, 11.0, 21.0, 33.0]),
+    ] {
+        let mut link = Link::new(LinkSpec {
+            conditions: Some(delays(&[(0, 20), (5, 2)])),
+            overtakes,
+            ..spec()
+        });
+        let out = run(&mut link, &arrivals);
+        assert_eq!(times_ms(&out), expected);
+        assert_eq!(
+            numbers(&out),
+            if overtakes {
+                [1, 2, 0, 3]
+            } else {
+                [0, 1, 2, 3]
+            }
+        );
+        conserves(&link);
+    }
+}
+
+#[test]
+fn an_outage_holds_the_queue_or_drops_it() {
+    let none = Rate::from_bps(0);
+    let steps = vec![
+        (Time::ZERO, RATE),
+        (Time::from_us(1500), none),
+        (Time::from_ms(10), RATE),
+    ];
+    let schedule = || Some(RateSchedule::new(steps.clone(), None).unwrap());
+    let arrivals = [(0, 1000), (0, 1000), (0, 1000), (5, 1000), (11, 1000)];
+    // The second has half of its millisecond left.
+    let mut link = Link::new(LinkSpec {
+        schedule: schedule(),
+        ..spec()
+    });
+    let out = run(&mut link, &arrivals);
+    assert_eq!(times_ms(&out), [1.0, 10.5, 11.5, 12.5, 13.5]);
+    conserves(&link);
+    // What is being sent is lost, what waits and what comes in the outage is dropped.
+    let flips = vec![
+        (Time::ZERO, false),
+        (Time::from_us(1500), true),
+        (Time::from_ms(10), false),
+    ];
+    let cut = Some(Steps::new(flips, None).unwrap());
+    let mut link = Link::new(LinkSpec {
+        schedule: schedule(),
+        cut,
+        ..spec()
+    });
+    let out = run(&mut link, &arrivals);
+    assert_eq!(
+        (times_ms(&out), numbers(&out)),
+        (vec![1.0, 12.0], vec![0, 4])
+    );
+    let counters = link.counters();
+    assert_eq!((counters.lost_pkts, counters.overflow_pkts), (1, 2));
+    conserves(&link);
+}
+
+#[test]
+fn a_delay_holds_no_more_than_its_limit() {
+    let mut link = Link::new(LinkSpec {
+        delay: Span::from_ms(10),
+        delay_limit: Some(3),
+        ..spec()
+    });
+    // They leave the queue at 1, 2, 3, … ms; the first of them is there at 11.
+    let out = run(&mut link, &[(0, 1000); 12]);
+    assert_eq!(numbers(&out), [0, 1, 2, 10, 11]);
+    conserves(&link);
+}
+
+#[test]
+fn packets_leave_a_line_by_grants() {
+    let grants = Some(GrantSpec {
+        every: Span::from_ms(5),
+        packets: 2,
+    });
+    let mut link = Link::new(LinkSpec {
+        rate: None,
+        delay: Span::from_ms(3),
+        grants,
+        ..spec()
+    });
+    // Due at 13; the grant that was asked for at 10 is there at 15, the next one at 20.
+    let out = run(&mut link, &[(10, 1000), (11, 1000), (12, 1000)]);
+    assert_eq!(times_ms(&out), [15.0, 15.0, 20.0]);
+    conserves(&link);
+}
+
+#[test]
+fn losses_that_change_are_as_many_as_asked() {
+    let entry = trammel_queues::loss::find("netem").unwrap();
+    let given = [("probability".to_owned(), Value::Float(0.0))];
+    let loss = (entry.build)(&Params::resolve(&entry.about, &given).unwrap()).unwrap();
+    let step = |s: u64, loss: f64| {
+        let conditions = Conditions {
+            loss: Some(loss),
+            ..Conditions::default()
+        };
+        (Time::from_secs(s), conditions)
+    };
+    let steps = vec![step(0, 0.0), step(10, 0.5), step(20, 1.0)];
+    let mut link = Link::new(LinkSpec {
+        loss: Some(loss),
+        conditions: Some(Steps::new(steps, None).unwrap()),
+        ..spec()
+    });
+    let arrivals: Vec<_> = (0..15_000).map(|n| (2 * n, 1000)).collect();
+    let out = run(&mut link, &arrivals);
+    let between = |from: u32, to: u32| out.iter().filter(|(n, _)| (from..to).contains(n)).count();
+    // A packet has left 1 ms after it came.
+    assert_eq!(between(0, 5000), 5000);
+    // Four standard deviations of a binomial(5000, 1/2) are 141.
+    assert!(between(5000, 10_000).abs_diff(2500) < 141);
+    assert_eq!(between(10_000, 15_000), 0);
+    conserves(&link);
+}
+
 proptest! {
+    /// Whatever changes, each packet arrives once or is counted as dropped; it arrives at its
+    /// delay, or where that would overtake, with the packet before it; none overtakes.
+    #[test]
+    fn packets_are_conserved_and_in_order_over_any_course(
+        gaps in prop::collection::vec((0_u64..4, 40_u32..1500), 1..200),
+        steps in prop::collection::vec((1_u64..40, 0_u64..30, 0_u8..4), 0..8),
+        period in prop::option::of(0_u64..50),
+        grants in prop::option::of((1_u64..10, 1_u32..6)),
+        limit in prop::option::of(1_u32..40),
+    ) {
+        let (mut at, mut arrivals) = (0, Vec::new());
+        for (gap, bytes) in gaps {
+            at += gap;
+            arrivals.push((at, bytes));
+        }
+        let mut now = 0;
+        let (mut rates, mut cuts, mut delays) =
+            (vec![(Time::ZERO, RATE)], vec![(Time::ZERO, false)], Vec::new());
+        let delay = |ms: u64| Conditions { delay: Span::from_ms(ms), ..Conditions::default() };
+        delays.push((Time::ZERO, delay(10)));
+        for (gap, ms, state) in steps {
+            now += gap;
+            let time = Time::from_ms(now);
+            let is_down = state > 1;
+            rates.push((time, if is_down { Rate::from_bps(0) } else { RATE }));
+            cuts.push((time, state == 3));
+            delays.push((time, delay(ms)));
+        }
+        // An outage at the end of a schedule that does not repeat is the end of everything.
+        rates.push((Time::from_ms(now + 1), RATE));
+        cuts.push((Time::from_ms(now + 1), false));
+        let period = period.map(|more| Span::from_ms(now + 2 + more));
+        let conditions = Steps::new(delays, period).unwrap();
+        let mut link = Link::new(LinkSpec {
+            schedule: Some(RateSchedule::new(rates, period).unwrap()),
+            cut: Some(Steps::new(cuts, period).unwrap()),
+            conditions: Some(conditions.clone()),
+            grants: grants.map(|(ms, packets)| GrantSpec { every: Span::from_ms(ms), packets }),
+            delay_limit: limit,
+            ..spec()
+        });
+        let out = run(&mut link, &arrivals);
+        conserves(&link);
+        let dropped = link.counters().dropped_pkts() as usize;
+        prop_assert_eq!(out.len() + dropped, arrivals.len());
+        prop_assert!(out.is_sorted());
+        prop_assert_eq!((link.in_pipe(), link.queued()), (0, 0));
+    }
+
+    /// Without anything that holds it up, a packet takes exactly the delay of its instant.
+    #[test]
+    fn delays_are_exact(
+        steps in prop::collection::vec((1_u64..1000, 1_000_000_u64..90_000_000_000), 1..40),
+        gap_us in 100_000_u64..200_000,
+    ) {
+        let (mut now, mut all) = (0, vec![(Time::ZERO, Conditions::default())]);
+        for (gap, ps) in steps {
+            now += gap;
+            let conditions = Conditions { delay: Span::from_ps(ps), ..Conditions::default() };
+            all.push((Time::from_ms(now), conditions));
+        }
+        let steps = Steps::new(all, None).unwrap();
+        let mut link = Link::new(LinkSpec {
+            rate: None,
+            conditions: Some(steps.clone()),
+            ..LinkSpec::wire("link", Span::ZERO)
+        });
+        // Delays are below the gaps, so no packet meets another.
+        for number in 0..50 {
+            let sent = Time::from_us(gap_us * number);
+            link.accept(sent, &packet(number as u32, 1000));
+            let arrives = link.next();
+            prop_assert_eq!(arrives, sent + steps.at(sent).delay);
+            prop_assert!(step(&mut link, arrives).is_some());
+        }
+    }
+
     #[test]
     fn both_ways_through_a_link_agree(
         gaps in prop::collection::vec((0_u64..4, 40_u32..1500), 1..200),
@@ -386,4 +602,46 @@ proptest! {
             }
         }
     }
+}
+
+/// CAKE with this bandwidth before a link of `spec`.
+fn shaped(bandwidth: &str, spec: LinkSpec) -> Link {
+    let entry = trammel_queues::aqm::find("cake").unwrap();
+    let facts = trammel_queues::aqm::LinkFacts {
+        rate_bps: RATE.as_bps(),
+        mtu: 1500,
+        limit_packets: 10_240,
+        limit_bytes: u64::MAX,
+        overhead: 0,
+    };
+    let given = [("bandwidth".to_owned(), Value::Text(bandwidth.to_owned()))];
+    let params = Params::resolve(&entry.about, &given).unwrap();
+    let queue = Queue::Discipline((entry.build)(&params, &facts).unwrap());
+    Link::new(LinkSpec { queue, ..spec })
+}
+
+#[test]
+fn a_queue_with_a_rate_of_its_own_holds_back_what_waits() {
+    let mut link = shaped("4 Mbit/s", spec());
+    let out = run(&mut link, &[(0, 1000), (0, 1000), (0, 1000), (20, 1000)]);
+    // Every 2 ms, and a millisecond on the wire.
+    assert_eq!(times_ms(&out), [1.0, 3.0, 5.0, 21.0]);
+    assert_eq!(link.queued(), 0);
+    // Faster than the link, it changes nothing.
+    let mut link = shaped("80 Mbit/s", spec());
+    let out = run(&mut link, &[(0, 1000), (0, 1000), (0, 1000)]);
+    assert_eq!(times_ms(&out), [1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn a_queue_with_a_rate_of_its_own_waits_for_an_opportunity() {
+    let spec = LinkSpec {
+        rate: None,
+        deliveries: Some(DeliverySchedule::parse("3").unwrap()),
+        ..spec()
+    };
+    let mut link = shaped("1 Mbit/s", spec);
+    let out = run(&mut link, &[(0, 1000), (0, 1000), (0, 1000)]);
+    // Opportunities every 3 ms, tokens at 0, 8 and 16 ms.
+    assert_eq!(times_ms(&out), [3.0, 9.0, 18.0]);
 }

@@ -7,6 +7,7 @@ use super::parts::routes::Route;
 use crate::flow::{FlowSpec, RunningFlow};
 use crate::ids::{FlowId, LinkId, StreamId, WorkloadId};
 use crate::link::{Link, LinkSpec};
+use crate::packet::Labels;
 use crate::pcapng::Capture;
 use crate::stream::{Stream, StreamSpec};
 use crate::wifi::{Medium, WifiSpec};
@@ -62,6 +63,23 @@ impl Network {
             ..RunningFlow::new(spec)
         });
         index
+    }
+
+    /// Packets of a flow carry `labels`, for queues that look at them.
+    pub fn label_flow(&mut self, flow: FlowId, labels: Labels) {
+        for route in self.routes.flows[flow] {
+            for hop in 0..route.hops {
+                self.links[route.link(hop)].label(false, flow.index(), labels);
+            }
+        }
+    }
+
+    /// Packets of a stream carry `labels`, for queues that look at them.
+    pub fn label_stream(&mut self, stream: StreamId, labels: Labels) {
+        let route = self.routes.streams[stream];
+        for hop in 0..route.hops {
+            self.links[route.link(hop)].label(true, stream.index(), labels);
+        }
     }
 
     /// Adds a stream of datagrams; returns its index.

@@ -5,8 +5,8 @@ use super::Network;
 
 impl Network {
     /// The first account that does not balance, in words. No packet may appear from nowhere or be
-    /// forgotten, on any link; no flow or stream may deliver more than it was sent. Holds at every
-    /// instant.
+    /// forgotten, on any link or in a device; no flow or stream may deliver more than it was sent.
+    /// Holds at every instant.
     pub fn audit(&mut self) -> Result<(), String> {
         for link in self.links.iter() {
             let (c, name) = (link.counters(), &link.name);
@@ -22,6 +22,16 @@ impl Network {
                     "link `{name}`: sent is not delivered, lost and {in_pipe} under way: {c:?}"
                 ));
             }
+        }
+        for placed in self.middleboxes.iter_mut() {
+            let (entered, left) = (placed.entered, placed.let_out);
+            let held = placed.held.iter().flatten().count() as u64;
+            if entered != left + held {
+                return Err(format!(
+                    "a device: {entered} packets came, {left} left and {held} did not"
+                ));
+            }
+            placed.middlebox.audit()?;
         }
         for (index, flow) in self.traffic.flows.entries_mut() {
             flow.update_result();

@@ -3,9 +3,10 @@
 use super::Network;
 use super::parts::event::Event;
 use super::parts::gather::{cross, note_first};
-use crate::flow::RunningFlow;
+use super::parts::routes::Route;
+use crate::flow::{Job, RunningFlow};
 use crate::ids::{End, FlowId, TimerSlot, WorkloadId};
-use crate::packet::Course;
+use crate::packet::{Course, Labels};
 use crate::trace::Pace;
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
@@ -70,8 +71,12 @@ impl Network {
     /// One end of a workload's connection has processed a segment.
     pub(super) fn after_job_segment(&mut self, index: FlowId, end: End) {
         let flow = &mut self.traffic.flows[index];
-        let (Some(ends), Some(job)) = (&mut flow.ends, &mut flow.job) else {
+        let (Some(ends), Some(job)) = (&mut flow.ends, flow.job.as_deref_mut()) else {
             return;
+        };
+        let job = match job {
+            Job::Workload(job) => job,
+            Job::App(_) => return self.after_app_segment(index, end),
         };
         let workload = &mut self.traffic.workloads[job.workload];
         if end == End::Server {
@@ -100,10 +105,24 @@ impl Network {
         if let Some(turn_at) = workload.begin(self.now, &mut job, &mut client) {
             flow.turn_at = turn_at;
         }
-        flow.job = Some(Box::new(job));
+        flow.job = Some(Box::new(Job::Workload(job)));
         let turn_at = flow.turn_at;
         let routes = self.routes.workloads[number];
-        let index = match self.traffic.reuse(self.now) {
+        let index = self.place(flow, routes);
+        if self.traffic.apps.len() > 0 {
+            // An application may have had the place before.
+            self.label_flow(index, Labels::default());
+        }
+        if turn_at != Time::MAX {
+            self.events.push(turn_at, Event::Turn(index));
+        }
+        client.connect(self.now);
+        self.start_ends(index, [client, server]);
+    }
+
+    /// Gives a flow that comes during the run a place.
+    pub(super) fn place(&mut self, flow: RunningFlow, routes: [Route; 2]) -> FlowId {
+        match self.traffic.reuse(self.now) {
             Some(index) => {
                 self.traffic.flows[index] = flow;
                 self.routes.flows[index] = routes;
@@ -113,18 +132,14 @@ impl Network {
                 self.routes.flows.push(routes);
                 self.traffic.flows.push(flow)
             }
-        };
-        if turn_at != Time::MAX {
-            self.events.push(turn_at, Event::Turn(index));
         }
-        client.connect(self.now);
-        self.start_ends(index, [client, server]);
     }
 
     /// The time that a workload's connection asked for has come.
     pub(super) fn turn(&mut self, index: FlowId) {
         let flow = &mut self.traffic.flows[index];
-        let (Some(ends), Some(job)) = (&mut flow.ends, &mut flow.job) else {
+        let (Some(ends), Some(Job::Workload(job))) = (&mut flow.ends, flow.job.as_deref_mut())
+        else {
             return;
         };
         if flow.turn_at != self.now {
@@ -159,7 +174,7 @@ impl Network {
         let is_foreseen = self.links[first].is_foreseen();
         let (links, now) = (&mut self.links, self.now);
         let mut earlier = false;
-        let watched = &mut self.observers.sender;
+        let watched = &mut self.observers.senders;
         while connection.wants_to_transmit() {
             // Segments are written where they will lie in the pipe.
             let link = &mut links[last];
@@ -172,7 +187,7 @@ impl Network {
             packet.course = course;
             packet.wire_bytes = wire_bytes;
             packet.hop = hop;
-            if let Some(watched) = watched {
+            for watched in watched.iter_mut() {
                 watched.note(now, packet, Course::Forward);
             }
             if !is_foreseen {
@@ -220,12 +235,17 @@ impl Network {
             let gone = flow.ends.take();
             let slot = flow.slot;
             if let Some(job) = flow.job.take() {
-                let workload = &mut self.traffic.workloads[job.workload];
-                if let Some(ends) = gone {
-                    workload.note_over(workload.passed(ends.both()));
-                }
-                if failed {
-                    self.traffic.workloads[job.workload].note_failure();
+                match *job {
+                    Job::Workload(job) => {
+                        let workload = &mut self.traffic.workloads[job.workload];
+                        if let Some(ends) = gone {
+                            workload.note_over(workload.passed(ends.both()));
+                        }
+                        if failed {
+                            workload.note_failure();
+                        }
+                    }
+                    Job::App(job) => self.note_app_connection_over(&job),
                 }
                 self.traffic.retire(self.now, index);
             }

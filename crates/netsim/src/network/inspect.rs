@@ -2,7 +2,7 @@
 
 use super::Network;
 use super::parts::observers::QueueTrace;
-use crate::flow::{FlowResult, NO_RTT};
+use crate::flow::{FlowResult, Job, NO_RTT};
 use crate::ids::{FlowId, LinkId, StreamId, WorkloadId};
 use crate::link::Link;
 use crate::stream::{Arrival, Stream};
@@ -66,7 +66,7 @@ impl Network {
     pub fn workloads_passed(&self) -> Vec<Passed> {
         let mut all: Vec<Passed> = self.traffic.workloads.iter().map(Workload::over).collect();
         for flow in self.traffic.flows.iter() {
-            if let (Some(job), Some(ends)) = (&flow.job, &flow.ends) {
+            if let (Some(Job::Workload(job)), Some(ends)) = (flow.job.as_deref(), &flow.ends) {
                 let passed = self.traffic.workloads[job.workload].passed(ends.both());
                 all[job.workload.index()].add(passed);
             }

@@ -15,20 +15,21 @@ impl Network {
         let stream = |end: &str| Rng::new(spec.seed, &format!("flow:{}:{end}", spec.name));
         let mut sender = Connection::client(&spec.client, (spec.cc)(), stream("client"));
         let mut receiver = Connection::server(&spec.server, (spec.cc)(), stream("server"));
-        match spec.bytes {
-            Some(bytes) => {
-                sender.write(bytes);
-            }
-            None => sender.write_forever(),
-        }
         if spec.reader.is_some() {
             receiver.set_auto_read(false);
         }
-        if let Pace::Interval(interval) = spec.pace {
+        let (bytes, pace) = (spec.bytes, spec.pace);
+        if let Pace::Interval(interval) = pace {
             self.events.push(self.now + interval, Event::Sample(index));
         }
+        let has_rate = self.begin_writing(index, &mut sender);
+        match bytes {
+            _ if has_rate => {}
+            Some(bytes) => sender.write(bytes),
+            None => sender.write_forever(),
+        }
         sender.connect(self.now);
-        if spec.bytes.is_some() {
+        if bytes.is_some() && !has_rate {
             sender.close_when_written();
         }
         self.start_ends(index, [sender, receiver]);

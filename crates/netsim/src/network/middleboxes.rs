@@ -33,11 +33,17 @@ impl Network {
         self.middleboxes[number].held.iter().flatten().count()
     }
 
-    /// A packet whose next hop is behind a device.
+    /// A packet that link `from` brought and whose next link is behind a device.
     #[cold]
-    pub(super) fn enter_middlebox(&mut self, number: MiddleboxId, link: LinkId, packet: &Packet) {
+    pub(super) fn enter_middlebox(
+        &mut self,
+        number: MiddleboxId,
+        [from, link]: [LinkId; 2],
+        packet: &Packet,
+    ) {
         let now = self.now;
         let placed = &mut self.middleboxes[number];
+        placed.entered += 1;
         let token = placed.free.pop().unwrap_or_else(|| {
             placed.held.push(None);
             u32::try_from(placed.held.len() - 1).expect("fewer than 2^32 packets are held")
@@ -47,6 +53,7 @@ impl Network {
         placed.middlebox.accept(
             now,
             Arrival {
+                from,
                 side: side.expect("the link says that this device is before it"),
                 wire_bytes: packet.wire_bytes,
                 // Streams are numbered from 0 as flows are.
@@ -70,6 +77,7 @@ impl Network {
                 continue;
             };
             placed.free.push(token);
+            placed.let_out += 1;
             let link = self.routes.link_of(&packet);
             if self.links[link].accept(now, &packet) {
                 self.note_link(link);
@@ -85,7 +93,9 @@ impl Network {
     /// The first time of each device.
     pub(super) fn start_middleboxes(&mut self) {
         let is_behind = |link: LinkId| self.links[link].middlebox().is_some();
-        let flows = || self.routes.flows.iter().chain(self.routes.workloads.iter());
+        let routes = &self.routes;
+        let brief = || routes.workloads.iter().chain(routes.apps.iter());
+        let flows = || routes.flows.iter().chain(brief());
         assert!(
             flows().flatten().all(|route| !is_behind(route.link(0))),
             "a route of a flow begins with a link before the device"

@@ -3,17 +3,20 @@
 //! | file | concern |
 //! | --- | --- |
 //! | `parts/` | the state, in named parts |
+//! | `apps` | applications: what they are told, and what they do |
 //! | `assembly` | adding links, flows, streams, workloads, captures |
 //! | `inspect` | what may be asked of a network |
 //! | `transit` | packets from link to link, and to the ends of their routes |
 //! | `hosts` | segments that arrive at connections, and what these send |
 //! | `lifecycle` | flow start, stop and sampling |
 //! | `reading` | applications that read in intervals |
+//! | `writing` | applications that write at a rate |
 //! | `middleboxes` | devices between links |
 //! | `lookahead` | chains of links that a packet crosses at once |
 //! | `observe` | watching one sender |
 //! | `audit` | whether the books balance |
 
+mod apps;
 mod assembly;
 mod audit;
 mod hosts;
@@ -25,10 +28,13 @@ mod observe;
 mod parts;
 mod reading;
 mod transit;
+mod writing;
 
 use crate::ids::{LinkId, MediumId, MiddleboxId, Table};
 use crate::link::Link;
+pub use apps::AppSpec;
 use parts::agenda::{Agenda, Slot};
+pub(crate) use parts::apps::AppConnection;
 use parts::devices::{PlacedMiddlebox, SharedMedium};
 use parts::event::Event;
 use parts::lookahead::Lookahead;
@@ -40,6 +46,8 @@ use parts::standstill::Standstill;
 use parts::traffic::Traffic;
 use trammel_core::events::EventQueue;
 use trammel_core::time::Time;
+pub(crate) use writing::Writer;
+pub use writing::write_interval;
 
 /// A network in virtual time.
 #[derive(Debug)]
@@ -153,10 +161,12 @@ impl Network {
                 Event::Stop(flow) => self.stop_flow(flow),
                 Event::Read(app) => self.on_read(app),
                 Event::Slack(app) => self.on_slack(app),
+                Event::Write(flow) => self.on_write(flow),
                 Event::Sample(flow) => self.sample(flow),
                 Event::Emit(stream) => self.emit(stream),
                 Event::Open(workload) => self.open(workload),
                 Event::Turn(flow) => self.turn(flow),
+                Event::User(user) => self.on_user(user),
                 Event::Warm => self.warm(),
                 Event::Queues => self.sample_queues(),
             }

@@ -107,7 +107,11 @@ impl Network {
 
     fn sink(&mut self, stream: StreamId, packet: &Packet) {
         self.delivered += 1;
-        self.traffic.streams[stream].receive(self.now, packet);
+        let of = &mut self.traffic.streams[stream];
+        of.receive(self.now, packet);
+        if let Some((user, to)) = of.user {
+            self.on_app_datagram(user, to, packet);
+        }
     }
 
     /// A packet enters the link at `hop` of its route, and crosses the chain that begins there.
@@ -117,7 +121,8 @@ impl Network {
         if !self.links[first].is_foreseen() {
             let packet = Packet { hop, ..*packet };
             if let Some(number) = self.links[first].middlebox() {
-                return self.enter_middlebox(number, first, &packet);
+                let from = route.link(hop - 1);
+                return self.enter_middlebox(number, [from, first], &packet);
             }
             if self.links[first].accept(self.now, &packet) {
                 self.note_link(first);
@@ -193,8 +198,10 @@ impl Network {
     #[cold]
     pub(super) fn record(&mut self, link: LinkId, packet: &Packet) {
         let (_, target) = self.routes.target(packet);
-        if let (Some(watched), Target::Host { .. }) = (&mut self.observers.sender, target) {
-            watched.note(self.now, packet, Course::Backward);
+        if let Target::Host { .. } = target {
+            for watched in &mut self.observers.senders {
+                watched.note(self.now, packet, Course::Backward);
+            }
         }
         self.gather(link);
         self.links[link].settle(self.now);

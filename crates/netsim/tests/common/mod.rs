@@ -17,7 +17,7 @@ use trammel_queues::{aqm, loss};
 use trammel_stats::arrivals::{Renewal, Spans};
 use trammel_stats::dist;
 use trammel_tcp::cc;
-use trammel_tcp::stack::{AckPolicy, Stack};
+use trammel_tcp::stack::{AckPolicy, EcnMode, Stack};
 
 /// A network and what must hold of it.
 #[derive(Debug)]
@@ -105,6 +105,7 @@ fn queue(rng: &mut Rng, rate: Rate, limit: u32, story: &mut String) -> Queue {
         mtu: 1500,
         limit_packets: limit,
         limit_bytes: u64::MAX,
+        overhead: 14,
     };
     let marks = rng.chance(0.5);
     let given: Vec<_> = entry
@@ -201,7 +202,7 @@ fn stack(rng: &mut Rng, story: &mut String) -> Stack {
         *story += " no-ts";
     }
     if rng.chance(0.3) {
-        stack.ecn = true;
+        stack.ecn = EcnMode::Classic;
         *story += " ecn";
     }
     if rng.chance(0.1) {

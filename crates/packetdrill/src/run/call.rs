@@ -211,24 +211,36 @@ fn bytes(call: &Call) -> Result<u64, Stop> {
         .try_fold(0_u64, |sum, bytes| Ok(sum.saturating_add(bytes?)))
 }
 
-/// Whether the flags say that more follows; flags that change what else a call does are refused.
-fn says_more(call: &Call) -> Result<bool, Stop> {
+/// What the flags of a call say of what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Follows {
+    Anything,
+    /// `MSG_MORE`.
+    More,
+    /// `MSG_EOR`.
+    AnotherRecord,
+}
+
+/// What follows by the flags; flags that change what else a call does are refused.
+fn follows(call: &Call) -> Result<Follows, Stop> {
     let index = match call.name.as_str() {
         "sendmsg" => 2,
         "send" | "sendto" | "recv" | "recvfrom" => 3,
-        _ => return Ok(false),
+        _ => return Ok(Follows::Anything),
     };
     let flags = words(argument(call, index)?);
-    let known = |flag: &&&str| !matches!(**flag, "MSG_NOSIGNAL" | "MSG_MORE");
+    let known = |flag: &&&str| !matches!(**flag, "MSG_NOSIGNAL" | "MSG_MORE" | "MSG_EOR");
     match flags.iter().find(known) {
         Some(flag) => Err(skip(format!("the flag `{flag}`"))),
-        None => Ok(flags.contains(&"MSG_MORE")),
+        None if flags.contains(&"MSG_MORE") => Ok(Follows::More),
+        None if flags.contains(&"MSG_EOR") => Ok(Follows::AnotherRecord),
+        None => Ok(Follows::Anything),
     }
 }
 
 fn write(runner: &mut Runner<'_>, call: &Call) -> Outcome {
     let fd = descriptor(call)?;
-    let says_more = says_more(call)?;
+    let follows = follows(call)?;
     let socket = runner.socket(fd)?;
     let limit = socket.send_buffer;
     let is_nonblocking = socket.is_nonblocking;
@@ -256,10 +268,10 @@ fn write(runner: &mut Runner<'_>, call: &Call) -> Outcome {
         // How much a buffer holds depends on the sizes of the kernel's own records.
         return Err(skip("a send buffer that overflows".to_owned()));
     }
-    if says_more {
-        connection.write_more(bytes);
-    } else {
-        connection.write(bytes);
+    match follows {
+        Follows::More => connection.write_more(bytes),
+        Follows::AnotherRecord => connection.write_record(bytes),
+        Follows::Anything => connection.write(bytes),
     }
     runner.host.drain(end);
     Ok(Value(bytes as i64))
@@ -267,7 +279,7 @@ fn write(runner: &mut Runner<'_>, call: &Call) -> Outcome {
 
 fn read(runner: &mut Runner<'_>, call: &Call) -> Outcome {
     let fd = descriptor(call)?;
-    says_more(call)?;
+    follows(call)?;
     let socket = runner.socket(fd)?;
     let is_over = socket.is_shut_for_reading;
     let is_nonblocking = socket.is_nonblocking;

@@ -13,7 +13,13 @@ use super::host::Sent;
 use super::wire::Wire;
 use crate::script::{SegmentLine, TcpOption};
 use trammel_core::time::{Span, Time};
+use trammel_tcp::cc::Tp;
 use trammel_tcp::segment::Flags;
+
+/// A clock may be off by this part of the time since the script began.
+const DRIFT: u64 = 8;
+/// Most bytes of an AccECN option in a header.
+const OPTION_BYTES: u32 = 12;
 
 /// When something is to happen, and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +57,8 @@ pub(super) struct Expected<'a> {
     /// Payload bytes of it that have come.
     pub(super) met: u32,
     pub(super) stamps: Stamps,
+    /// Time of the script so far.
+    pub(super) elapsed: Span,
     /// In one segment, or in several.
     pub(super) is_strict: bool,
     pub(super) due: Due,
@@ -67,7 +75,7 @@ impl Expected<'_> {
         &mut self,
         sent: &Sent,
         wire: &mut Wire,
-        mss: u32,
+        tp: &Tp,
     ) -> Result<(), &'static str> {
         if self.line.flags.has(Flags::SYN) && sent.segment.flags.has(Flags::SYN) {
             wire.name_sequence(self.line.seq);
@@ -79,7 +87,8 @@ impl Expected<'_> {
         if !is_last {
             flags &= !Flags::FIN.0;
         }
-        if self.met > 0 {
+        // Of accurate ECN the flag is a bit of a count, which all have.
+        if self.met > 0 && !tp.accurate_ecn {
             flags &= !Flags::CWR.0;
         }
         if is.flags.0 & !Flags::PSH.0 != flags {
@@ -88,7 +97,9 @@ impl Expected<'_> {
         if is.seq != self.line.seq.wrapping_add(self.met) {
             return Err("sequence number");
         }
-        if is.len != left && (is_last || is.len > left || is.len < mss) {
+        // An AccECN option takes its room from the payload.
+        let full = tp.mss - if tp.accurate_ecn { OPTION_BYTES } else { 0 };
+        if is.len != left && (is_last || is.len > left || is.len < full) {
             return Err("length");
         }
         if self.line.ack.is_some() && is.ack != self.line.ack {
@@ -130,7 +141,7 @@ impl Expected<'_> {
                     let off = u64::from(name.wrapping_sub(*value).min(value.wrapping_sub(*name)));
                     if self.stamps == Stamps::Milliseconds
                         && !is_first
-                        && Span::from_ms(off) > self.due.tolerance
+                        && Span::from_ms(off) > self.due.tolerance.max(self.elapsed / DRIFT)
                     {
                         return Err("timestamp");
                     }

@@ -3,8 +3,8 @@
 use super::wire::Wire;
 use crate::script::SegmentLine;
 use std::collections::VecDeque;
-use trammel_core::time::Time;
-use trammel_tcp::connection::{Connection, State};
+use trammel_core::time::{Span, Time};
+use trammel_tcp::connection::{Bound, Connection, State};
 use trammel_tcp::segment::{Flags, Segment};
 
 /// A script's time 0: a clock that has run for a while, as a kernel's has.
@@ -16,6 +16,38 @@ pub(super) struct End {
     pub(super) wire: Wire,
     /// The listening socket that it came in by.
     pub(super) listener: Option<i64>,
+    pub(super) limits: Limits,
+}
+
+/// For how long data waited, and for what: `tcpi_busy_time`, `tcpi_rwnd_limited`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Limits {
+    /// Until when it was counted.
+    at: Time,
+    is_busy: bool,
+    is_held_by_peer: bool,
+    /// Data was on the way or waited.
+    pub(super) busy: Span,
+    /// It waited for the peer's window.
+    pub(super) held_by_peer: Span,
+}
+
+impl Limits {
+    /// Counts until `now`, from which on `connection` is as it is.
+    fn count(&mut self, connection: &Connection, now: Time) {
+        let passed = now.saturating_since(self.at);
+        if self.is_busy {
+            self.busy += passed;
+        }
+        if self.is_held_by_peer {
+            self.held_by_peer += passed;
+        }
+        self.at = now;
+        let waits = connection.unsent() > 0;
+        let is_open = connection.state() == State::Established;
+        self.is_busy = is_open && (waits || connection.tp().packets_out > 0);
+        self.is_held_by_peer = is_open && waits && connection.bound() == Bound::PeerWindow;
+    }
 }
 
 /// A segment that was sent and that the script has not looked at.
@@ -59,6 +91,7 @@ impl Host {
             connection,
             wire,
             listener,
+            limits: Limits::default(),
         });
         self.ends.len() - 1
     }
@@ -92,6 +125,13 @@ impl Host {
                 segment,
             });
         }
+        self.count(number);
+    }
+
+    /// Counts for how long the data of a connection waited.
+    pub(super) fn count(&mut self, number: usize) {
+        let end = &mut self.ends[number];
+        end.limits.count(&end.connection, self.now);
     }
 
     /// A segment arrives for the last connection.

@@ -3,6 +3,7 @@
 use trammel_core::time::Time;
 use trammel_tcp::cc::CaState;
 use trammel_tcp::connection::{Connection, Info, State};
+use trammel_tcp::segment::Ecn;
 
 /// A field: its name after `tcpi_`, and its value.
 type Field = (&'static str, fn(&Connection, &Info) -> u64);
@@ -12,9 +13,13 @@ type Field = (&'static str, fn(&Connection, &Info) -> u64);
 const FIELDS: &[Field] = &[
     ("advmss", |_, info| info.advmss.into()),
     ("backoff", |_, info| info.backoff.into()),
+    ("bytes_received", |it, _| it.counters().bytes_delivered),
     ("ca_state", |it, _| ca_state(it.tp().ca_state)),
     ("delivered", |it, _| it.tp().delivered),
     ("delivered_ce", |it, _| it.tp().delivered_ce),
+    ("delivered_ce_bytes", |it, _| bytes(it, Ecn::Ce)),
+    ("delivered_e0_bytes", |it, _| bytes(it, Ecn::Ect0)),
+    ("delivered_e1_bytes", |it, _| bytes(it, Ecn::Ect1)),
     ("delivery_rate", |it, _| it.delivery_rate()),
     ("last_data_recv", |_, info| info.last_data_recv.as_ms()),
     ("last_data_sent", |_, info| info.last_data_sent.as_ms()),
@@ -78,6 +83,11 @@ pub(super) fn value(name: &str, connection: Option<&Connection>, now: Time) -> O
     let connection = connection?;
     let value = read(connection, &connection.info(now));
     Some(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+/// Payload that the peer reported by its ECN field.
+fn bytes(connection: &Connection, field: Ecn) -> u64 {
+    connection.bytes_reported(field).into()
 }
 
 fn ca_state(state: CaState) -> u64 {

@@ -22,6 +22,7 @@ mod socket;
 mod wire;
 
 use crate::assert::{self, Fault, Statement, Variables};
+use crate::scope;
 use crate::script::{Action, Call, Event, Place, ReadError, Script, SegmentLine, When};
 use crate::setup::{self, Files, Settings};
 use call::Reply;
@@ -31,6 +32,7 @@ use socket::{Role, Socket};
 use std::collections::BTreeMap;
 use trammel_core::time::{Span, Time};
 use trammel_tcp::connection::{Failure as TcpFailure, State};
+use trammel_tcp::stack::Stack;
 
 /// How far an event may be off where the script does not say (`--tolerance_usecs`).
 const TOLERANCE: Span = Span::from_ms(4);
@@ -79,6 +81,30 @@ pub struct Report {
 /// # Errors
 /// [`ReadError::Malformed`] where the script is not in the language.
 pub fn run(text: &str, files: Files<'_>) -> Result<Report, ReadError> {
+    run_on(text, files, &Tested::default())
+}
+
+/// The TCP that a script is run against, before the script's own settings.
+#[derive(Clone, Copy, Debug)]
+pub struct Tested {
+    /// The congestion control of new sockets, by its name.
+    pub congestion_control: &'static str,
+    /// Changes the stack: nothing of Linux 6 where it does nothing.
+    pub stack: fn(&mut Stack),
+}
+
+impl Default for Tested {
+    /// Linux 6 with its defaults.
+    fn default() -> Tested {
+        Tested {
+            congestion_control: "cubic",
+            stack: |_| {},
+        }
+    }
+}
+
+/// As [`run`], against another TCP.
+pub fn run_on(text: &str, files: Files<'_>, tested: &Tested) -> Result<Report, ReadError> {
     let skipped = |place, what| Report {
         outcome: ScriptOutcome::Skipped { place, what },
         trace: Vec::new(),
@@ -96,8 +122,17 @@ pub fn run(text: &str, files: Files<'_>) -> Result<Report, ReadError> {
             }
         }
     }
-    let mut runner = Runner::new(files);
-    let outcome = match runner.script(&script, &blocks) {
+    let mut runner = Runner::new(files, tested);
+    let played = runner.script(&script, &blocks);
+    if played.is_err()
+        && let Some((place, what)) = scope::out_of_scope(&script)
+    {
+        return Ok(Report {
+            outcome: ScriptOutcome::Skipped { place, what },
+            trace: runner.host.trace,
+        });
+    }
+    let outcome = match played {
         Ok(()) => ScriptOutcome::Passed,
         Err((place, Stop::Skip(what))) => ScriptOutcome::Skipped { place, what },
         Err((place, Stop::Fail { expected, got })) => ScriptOutcome::Failed(Failure {
@@ -147,9 +182,14 @@ struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    fn new(files: Files<'a>) -> Runner<'a> {
+    fn new(files: Files<'a>, tested: &Tested) -> Runner<'a> {
+        let mut settings = Settings {
+            congestion_control: tested.congestion_control,
+            ..Settings::default()
+        };
+        (tested.stack)(&mut settings.stack);
         Runner {
-            settings: Settings::default(),
+            settings,
             files,
             host: Host::new(),
             sockets: BTreeMap::new(),
@@ -187,12 +227,16 @@ impl<'a> Runner<'a> {
         let unknown = || format!("the option `--{name}={value}`");
         match (name, value) {
             // Addresses and ports are nobody's here.
+            // Nor is memory, whose freeing a script may leave out.
             (
                 "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
-                | "connect_port",
+                | "connect_port" | "send_omit_free",
                 _,
             )
             | ("ip_version", "ipv4") => {}
+            // How large segments come together to what the receiver sees as one; a script's line is
+            // one here in any case.
+            ("mss", _) if value.parse::<u16>().is_ok() => {}
             ("strict_segments", "") => self.is_strict = true,
             ("mtu", _) => {
                 let mtu: u16 = value.parse().map_err(|_| unknown())?;
@@ -240,6 +284,11 @@ impl<'a> Runner<'a> {
                     Action::Command(text) => {
                         setup::run(&mut self.settings, text, self.files)
                             .map_err(|what| here(Stop::Skip(what)))?;
+                        // A kernel asks for this one whenever it sends.
+                        for end in &mut self.host.ends {
+                            let option = self.settings.stack.ecn_option;
+                            end.connection.set_ecn_option(option);
+                        }
                     }
                     Action::Code(_) | Action::Expect(_) => self.check(block)?,
                 }
@@ -290,8 +339,11 @@ impl<'a> Runner<'a> {
         if self.host.ends.is_empty() {
             return Err(Stop::Skip("a segment for no connection".to_owned()));
         }
-        if line.len > 0 && self.nobody_reads() {
-            return Err(Stop::Skip("data that nobody will read".to_owned()));
+        if line.len > 0
+            && self.nobody_reads()
+            && let Some(end) = self.host.ends.last_mut()
+        {
+            end.connection.discard();
         }
         self.host.deliver(line);
         Ok(())
@@ -313,6 +365,7 @@ impl<'a> Runner<'a> {
             line,
             met: 0,
             stamps: self.stamps,
+            elapsed: due.from.saturating_since(EPOCH),
             is_strict: self.is_strict,
             due,
         };
@@ -340,8 +393,8 @@ impl<'a> Runner<'a> {
                 continue;
             };
             let end = &mut self.host.ends[sent.end];
-            let mss = end.connection.tp().mss;
-            if let Err(what) = expected.meet(&sent, &mut end.wire, mss) {
+            let tp = end.connection.tp();
+            if let Err(what) = expected.meet(&sent, &mut end.wire, tp) {
                 let is = end.wire.outbound(&sent.segment);
                 let at = (sent.at - EPOCH).as_secs_f64();
                 return Err((None, fail(format!("{is} at {at:.6} s: another {what}"))));
@@ -438,8 +491,18 @@ impl<'a> Runner<'a> {
                 return Err((statement.place, Stop::Fail { expected, got }));
             }
             let now = self.host.now;
-            let connection = self.host.ends.last().map(|end| &end.connection);
-            let lookup = |name: &str| info::value(name, connection, now);
+            if let Some(last) = self.host.ends.len().checked_sub(1) {
+                self.host.count(last);
+            }
+            let end = self.host.ends.last();
+            let lookup = |name: &str| {
+                let time = |span: Span| i64::try_from(span.as_us()).unwrap_or(i64::MAX);
+                match (name, end) {
+                    ("tcpi_busy_time", Some(end)) => Some(time(end.limits.busy)),
+                    ("tcpi_rwnd_limited", Some(end)) => Some(time(end.limits.held_by_peer)),
+                    _ => info::value(name, end.map(|end| &end.connection), now),
+                }
+            };
             match statement.run(&mut self.variables, &lookup) {
                 Ok(None) => {}
                 Ok(Some(line)) => self.host.note(&line),

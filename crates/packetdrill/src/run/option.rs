@@ -3,6 +3,7 @@
 use super::socket::{Role, Socket};
 use super::{Runner, Stop};
 use crate::script::Expr;
+use trammel_core::time::Span;
 use trammel_tcp::connection::Failure;
 
 type Set = fn(&mut Runner<'_>, i64, &Expr) -> Result<(), Stop>;
@@ -48,6 +49,18 @@ const OPTIONS: &[Entry] = &[
         level: "SOL_SOCKET",
         name: "SO_LINGER",
         set: Some(linger),
+        get: None,
+    },
+    Entry {
+        level: "SOL_SOCKET",
+        name: "SO_RCVBUF",
+        set: Some(|runner, fd, value| {
+            let bytes = number(value)?;
+            // What a kernel keeps at least and at most.
+            let bytes = bytes.clamp(1152, runner.settings.stack.rmem_max);
+            before_connection(runner.socket(fd)?, "SO_RCVBUF")?.receive_buffer = Some(bytes);
+            Ok(())
+        }),
         get: None,
     },
     Entry {
@@ -123,6 +136,19 @@ const OPTIONS: &[Entry] = &[
             Ok(())
         }),
         get: Some(|runner, fd| u64::from(!runner.sockets[&fd].nagle)),
+    },
+    Entry {
+        level: "SOL_TCP",
+        name: "TCP_USER_TIMEOUT",
+        set: Some(|runner, fd, value| {
+            let timeout = Span::from_ms(number(value)?);
+            let Role::Connected(end) = runner.socket(fd)?.role else {
+                return Err(skip("`TCP_USER_TIMEOUT` of a socket that is not connected"));
+            };
+            runner.host.ends[end].connection.set_user_timeout(timeout);
+            Ok(())
+        }),
+        get: None,
     },
 ];
 

@@ -5,7 +5,7 @@ use trammel_core::entry::Params;
 use trammel_core::rng::Rng;
 use trammel_tcp::cc;
 use trammel_tcp::connection::Connection;
-use trammel_tcp::stack::Stack;
+use trammel_tcp::stack::{EcnMode, Stack};
 
 /// What a socket is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub(super) struct Socket {
     pub(super) nagle: bool,
     /// `SO_SNDBUF`, doubled as the kernel does; without it the buffer grows to the sysctl's bound.
     pub(super) send_buffer: Option<u64>,
+    /// `SO_RCVBUF`, which the kernel doubles.
+    pub(super) receive_buffer: Option<u64>,
     /// `SO_LINGER` of zero seconds: closing resets.
     pub(super) resets_on_close: bool,
     /// `TCP_CONGESTION`.
@@ -52,6 +54,7 @@ impl Socket {
             mss: None,
             nagle: settings.stack.nagle,
             send_buffer: None,
+            receive_buffer: None,
             resets_on_close: false,
             congestion_control: settings.congestion_control,
             has_told_failure: false,
@@ -67,15 +70,19 @@ impl Socket {
         }
     }
 
-    fn stack(&self, settings: &Settings, ecn: bool) -> Stack {
-        Stack {
+    fn stack(&self, settings: &Settings, ecn: EcnMode) -> Stack {
+        let mut stack = Stack {
             mss: self
                 .mss
                 .map_or(settings.stack.mss, |mss| mss.min(settings.stack.mss)),
             nagle: self.nagle,
             ecn,
             ..settings.stack.clone()
+        };
+        if let Some(bytes) = self.receive_buffer {
+            stack.set_receive_buffer(bytes);
         }
+        stack
     }
 
     /// The connection that this socket opens, or that comes in by it; the `number`th of the script.

@@ -7,6 +7,7 @@
 //! calls by that name, so that an echo of it can be given back to us.
 
 use crate::script::{SegmentLine, TcpOption};
+use std::iter;
 use trammel_tcp::segment::{Ecn, Flags, Options, SackBlock, Segment};
 
 /// What relates one connection's segments to the script's.
@@ -56,12 +57,18 @@ impl Wire {
         for option in line.options.iter().flatten() {
             self.inbound_option(option, &mut segment);
         }
+        for option in line.options.iter().flatten() {
+            if let TcpOption::AccEcn(option) = option {
+                segment.set_accecn(*option);
+            }
+        }
         segment
     }
 
     fn inbound_option(&self, option: &TcpOption, segment: &mut Segment) {
         match option {
-            TcpOption::Nop | TcpOption::Eol => {}
+            // The counters of accurate ECN go in after the others.
+            TcpOption::Nop | TcpOption::Eol | TcpOption::AccEcn(_) => {}
             TcpOption::Mss(mss) => segment.mss = *mss,
             TcpOption::WindowScale(shift) => {
                 segment.options.wscale_plus_1 = shift.saturating_add(1);
@@ -108,7 +115,8 @@ impl Wire {
     }
 
     /// The options of one of our segments as Linux lays them out: timestamps beside SACK-permitted
-    /// or after two NOPs, SACK blocks after two NOPs, a window scale after one.
+    /// or after two NOPs, SACK blocks after two NOPs, a window scale after one. The AccECN option
+    /// stands behind the timestamps; its last bytes take the place of NOPs.
     fn layout(&self, segment: &Segment) -> Vec<TcpOption> {
         use TcpOption::{Nop, SackPermitted, WindowScale};
         let Options {
@@ -123,12 +131,26 @@ impl Wire {
         match (timestamps, sack_permitted) {
             (true, true) => options.push(SackPermitted),
             (true, false) => options.extend([Nop, Nop]),
-            (false, true) => options.extend([Nop, Nop, SackPermitted]),
-            (false, false) => {}
+            (false, _) => {}
         }
         if timestamps {
             let value = self.stamp_of(segment.ts_val);
             options.push(TcpOption::Timestamps(value, segment.ts_ecr));
+        }
+        // Bytes beyond the last whole word.
+        let mut over = 0;
+        if let Some(option) = segment.accecn() {
+            options.push(TcpOption::AccEcn(option));
+            over = (2 + 3 * usize::from(option.count)) % 4;
+        }
+        let before_half_word = |over: usize| iter::repeat_n(Nop, (6 - over) % 4);
+        if sack_permitted && !timestamps {
+            options.extend(before_half_word(over));
+            options.push(SackPermitted);
+            over = 0;
+        }
+        if segment.sack_count == 0 {
+            options.extend(iter::repeat_n(Nop, (4 - over) % 4));
         }
         if let Some(shift) = wscale_plus_1.checked_sub(1) {
             options.extend([Nop, WindowScale(shift)]);
@@ -138,7 +160,8 @@ impl Wire {
                 let relative = |seq: u32| seq.wrapping_sub(self.remote);
                 (relative(block.start), relative(block.end))
             });
-            options.extend([Nop, Nop, TcpOption::Sack(blocks.collect())]);
+            options.extend(before_half_word(over));
+            options.push(TcpOption::Sack(blocks.collect()));
         }
         options
     }

@@ -18,6 +18,7 @@ mod print;
 mod segment;
 
 use trammel_core::time::Span;
+use trammel_tcp::accecn::AccEcn;
 use trammel_tcp::segment::{Ecn, Flags};
 
 /// A script that was read.
@@ -137,6 +138,8 @@ pub enum TcpOption {
     Sack(Vec<(u32, u32)>),
     /// Timestamps: value, echo reply.
     Timestamps(u32, u32),
+    /// The AccECN option (RFC 9768 §3.2.3).
+    AccEcn(AccEcn),
 }
 
 /// A system call.

@@ -3,7 +3,7 @@
 use super::segment::{ECN, FLAGS};
 use super::{SegmentLine, TcpOption};
 use std::fmt::{Display, Formatter, Result};
-use trammel_tcp::segment::Flags;
+use trammel_tcp::segment::{Ecn, Flags};
 
 impl Display for SegmentLine {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -58,6 +58,18 @@ impl Display for TcpOption {
                 }
                 Ok(())
             }
+            TcpOption::AccEcn(option) => {
+                f.write_str("ECN")?;
+                for (field, counter) in option.fields() {
+                    let name = match field {
+                        Ecn::Ect0 => "e0b",
+                        Ecn::Ect1 => "e1b",
+                        Ecn::Ce | Ecn::NotEct => "ceb",
+                    };
+                    write!(f, " {name} {counter}")?;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -67,7 +79,7 @@ mod tests {
     use super::*;
     use crate::script::{Action, Script};
     use proptest::prelude::*;
-    use trammel_tcp::segment::Ecn;
+    use trammel_tcp::accecn::{AccEcn, Order};
 
     fn option() -> impl Strategy<Value = TcpOption> {
         prop_oneof![
@@ -78,6 +90,16 @@ mod tests {
             any::<u8>().prop_map(TcpOption::WindowScale),
             any::<(u32, u32)>().prop_map(|(value, echo)| TcpOption::Timestamps(value, echo)),
             prop::collection::vec(any::<(u32, u32)>(), 1..=4).prop_map(TcpOption::Sack),
+            (any::<bool>(), prop::collection::vec(any::<u32>(), 1..=3)).prop_map(
+                |(is_ect0_first, counters)| {
+                    let order = if is_ect0_first {
+                        Order::Ect0First
+                    } else {
+                        Order::Ect1First
+                    };
+                    TcpOption::AccEcn(AccEcn::new(order, &counters))
+                }
+            ),
         ]
     }
 

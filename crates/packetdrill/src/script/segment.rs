@@ -2,6 +2,7 @@
 
 use super::cursor::Cursor;
 use super::{ReadError, SegmentLine, TcpOption};
+use trammel_tcp::accecn::{AccEcn, Order};
 use trammel_tcp::segment::{Ecn, Flags};
 
 /// Letters of the flags and what they stand for, in the order in which they are printed.
@@ -11,6 +12,7 @@ pub(super) const FLAGS: &[(char, Flags)] = &[
     ('R', Flags::RST),
     ('E', Flags::ECE),
     ('W', Flags::CWR),
+    ('A', Flags::AE),
     ('P', Flags::PSH),
     ('.', Flags::ACK),
 ];
@@ -104,16 +106,20 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, ReadError> {
         return Err(place.out_of_scope(format!("`{word}` packets")));
     }
     let mut flags = Flags::default();
+    // A digit is the field ACE as a number, before or after the dot.
+    let mut ace = None;
     for letter in word.chars() {
+        if let Some(digit) = letter.to_digit(8).filter(|_| ace.is_none()) {
+            ace = Some(digit as u8);
+            continue;
+        }
         let Some((_, flag)) = FLAGS.iter().find(|(name, _)| *name == letter) else {
-            let digit = letter.is_ascii_digit() || letter == 'A';
-            return Err(if digit {
-                place.out_of_scope("accurate ECN")
-            } else if letter == 'U' {
+            return Err(if letter == 'U' {
                 place.out_of_scope("urgent data")
             } else {
                 place.malformed(format!(
-                    "`{letter}` is no flag; flags are `S F R E W P`, `.` for ACK and `-` for none"
+                    "`{letter}` is no flag; flags are `S F R E W A P`, `.` for ACK, a digit from \
+                     0 to 7 for the field ACE and `-` for none"
                 ))
             });
         };
@@ -126,6 +132,19 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, ReadError> {
     };
     if dot {
         flags = flags.with(Flags::ACK);
+        let digit = cursor.peek().and_then(|c| c.to_digit(8));
+        if let Some(digit) = digit.filter(|_| ace.is_none()) {
+            let text = ["0", "1", "2", "3", "4", "5", "6", "7"][digit as usize];
+            cursor.eat_adjacent(text);
+            ace = Some(digit as u8);
+        }
+    }
+    if let Some(ace) = ace {
+        if flags.any(Flags::ACE) {
+            let what = "the field ACE twice, as letters of `A W E` and as a digit; take one away";
+            return Err(place.malformed(what));
+        }
+        flags = flags.with_ace(ace);
     }
     if flags == Flags::default() {
         if cursor.peek().is_some_and(|c| c.is_ascii_digit()) {
@@ -182,8 +201,44 @@ fn option(cursor: &mut Cursor<'_>) -> Result<TcpOption, ReadError> {
             cursor.demand("ecr")?;
             TcpOption::Timestamps(value, cursor.number("the timestamp's echo", u32::MAX)?)
         }
+        "ECN" => TcpOption::AccEcn(accecn(cursor)?),
         "FO" | "FOEXP" => return Err(place.out_of_scope("fast open")),
         "md5" => return Err(place.out_of_scope("MD5 signatures")),
         _ => return Err(place.out_of_scope(format!("the TCP option `{word}`"))),
     })
+}
+
+/// Counters of the AccECN option after `ECN`, each after its name; the first says which order it
+/// is.
+fn accecn(cursor: &mut Cursor<'_>) -> Result<AccEcn, ReadError> {
+    let mut counters = Vec::new();
+    let mut order = Order::default();
+    loop {
+        cursor.skip_space();
+        let place = cursor.clone();
+        let Some(name) = cursor.word() else {
+            break;
+        };
+        let field = match name {
+            "e0b" => Ecn::Ect0,
+            "ceb" => Ecn::Ce,
+            "e1b" => Ecn::Ect1,
+            _ => {
+                return Err(place.malformed(format!(
+                    "`{name}` is no counter of the option; they are `e0b`, `ceb` and `e1b`"
+                )));
+            }
+        };
+        if counters.is_empty() && field == Ecn::Ect0 {
+            order = Order::Ect0First;
+        }
+        if order.fields().get(counters.len()) != Some(&field) {
+            return Err(place.malformed(
+                "counters in another order than `e0b ceb e1b` or `e1b ceb e0b`; only those at the \
+                 end may be left out",
+            ));
+        }
+        counters.push(cursor.number("the counter of bytes", 0xff_ffff)?);
+    }
+    Ok(AccEcn::new(order, &counters))
 }

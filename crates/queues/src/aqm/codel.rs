@@ -307,6 +307,7 @@ impl Discipline for Codel {
 mod tests {
     use super::*;
     use crate::aqm::tests::{FACTS, item, params};
+    use trammel_core::ecn::Ecn;
     use trammel_core::entry::Value;
 
     /// A queue that is served a packet each millisecond while 50 packets stand in it, so that delay
@@ -316,7 +317,7 @@ mod tests {
         let mut rng = Rng::new(1, "codel");
         let (mut signals, mut marks) = (Vec::new(), 0);
         let packet = Item {
-            ecn_capable,
+            ecn: if ecn_capable { Ecn::Ect0 } else { Ecn::NotEct },
             ..item(0)
         };
         for ms in 0..served {

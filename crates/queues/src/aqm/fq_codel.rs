@@ -40,6 +40,7 @@
 
 use super::codel::{CE_THRESHOLD, INTERVAL, Law, Settings, Store, TARGET};
 use super::{Discipline, Drop, Entry, Item, LinkFacts, ecn};
+use crate::chains::{Chain, Linked, NONE, Pool, Turn, Turns, queue_of};
 use trammel_core::entry::{About, Kind, Param, Params};
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
@@ -84,27 +85,21 @@ pub static ENTRY: Entry = Entry {
     build: |params, facts| Ok(Box::new(FqCodel::new(params, facts))),
 };
 
-/// The index of no packet and of no queue.
-const NONE: u32 = u32::MAX;
-
 #[derive(Debug)]
 struct FqCodel {
     settings: Settings,
-    quantum: i64,
     drop_batch: u32,
     limit_packets: u32,
     limit_bytes: u64,
     queues: Vec<Queue>,
-    new: List,
-    old: List,
+    turns: Turns,
     packets: Pool,
 }
 
 /// One flow's packets, or those of several that share a hash.
 #[derive(Clone, Debug)]
 struct Queue {
-    head: u32,
-    tail: u32,
+    chain: Chain,
     bytes: u64,
     /// Bytes that it may still send in this turn; negative when its last packet was more.
     credits: i64,
@@ -114,46 +109,29 @@ struct Queue {
     next: u32,
 }
 
-/// Queues in the order of their turns, linked through [`Queue::next`].
-#[derive(Debug)]
-struct List {
-    head: u32,
-    tail: u32,
-}
-
-/// The packets of all queues, as a slab: it grows to the most that ever waited.
-#[derive(Debug)]
-struct Pool {
-    nodes: Vec<(Item, u32)>,
-    free: u32,
-    waiting: u32,
-    bytes: u64,
-}
-
 /// One queue and the pool, as CoDel sees them: it judges the backlog of the whole discipline, as in
 /// Linux, because the link is busy as long as any queue has packets.
 struct Governed<'a> {
-    queue: (&'a mut u32, &'a mut u32, &'a mut u64),
+    queue: (&'a mut Chain, &'a mut u64),
     packets: &'a mut Pool,
 }
 
 impl Store for Governed<'_> {
     fn pop(&mut self) -> Option<Item> {
-        let (head, tail, bytes) = &mut self.queue;
-        let item = self.packets.pop(head, tail)?;
+        let (chain, bytes) = &mut self.queue;
+        let item = self.packets.pop(chain)?;
         **bytes -= u64::from(item.bytes);
         Some(item)
     }
     fn bytes(&self) -> u64 {
-        self.packets.bytes
+        self.packets.bytes()
     }
 }
 
 impl FqCodel {
     fn new(params: &Params, facts: &LinkFacts) -> FqCodel {
         let queue = Queue {
-            head: NONE,
-            tail: NONE,
+            chain: Chain::EMPTY,
             bytes: 0,
             credits: 0,
             law: Law::default(),
@@ -163,30 +141,20 @@ impl FqCodel {
         FqCodel {
             settings: Settings::new(params, facts.mtu),
             // A queue of credits must at least be able to send something.
-            quantum: match params.bytes("quantum") {
+            turns: Turns::new(match params.bytes("quantum") {
                 0 => i64::from(facts.mtu.max(1)),
                 bytes => bytes as i64,
-            },
+            }),
             drop_batch: params.int("drop_batch") as u32,
             limit_packets: facts.limit_packets,
             limit_bytes: facts.limit_bytes,
             queues: vec![queue; params.int("flows") as usize],
-            new: List::EMPTY,
-            old: List::EMPTY,
-            packets: Pool {
-                nodes: Vec::with_capacity(facts.limit_packets.min(256) as usize),
-                free: NONE,
-                waiting: 0,
-                bytes: 0,
-            },
+            packets: Pool::new(facts),
         }
     }
 
-    /// The queue of a flow. The hash is mixed again (by the golden ratio, Knuth 6.4), so that flows
-    /// that are merely numbered do not meet.
     fn queue_of(&self, flow: u32) -> u32 {
-        let mixed = flow.wrapping_mul(0x9e37_79b9);
-        ((u64::from(mixed) * self.queues.len() as u64) >> 32) as u32
+        queue_of(flow, self.queues.len())
     }
 
     fn take_from(
@@ -197,7 +165,7 @@ impl FqCodel {
     ) -> Option<Item> {
         let queue = &mut self.queues[index as usize];
         let mut store = Governed {
-            queue: (&mut queue.head, &mut queue.tail, &mut queue.bytes),
+            queue: (&mut queue.chain, &mut queue.bytes),
             packets: &mut self.packets,
         };
         queue.law.dequeue(now, &self.settings, &mut store, dropped)
@@ -206,7 +174,7 @@ impl FqCodel {
     /// Drops from the head of the queue with the most bytes: half of them, up to a batch.
     fn drop_from_longest(&mut self, dropped: &mut dyn FnMut(Item, Drop)) {
         // Packets of no bytes count too, so that something is always found to drop.
-        let length = |queue: &Queue| (queue.bytes, queue.head != NONE);
+        let length = |queue: &Queue| (queue.bytes, !queue.chain.is_empty());
         let mut longest = 0;
         for at in 1..self.queues.len() {
             if length(&self.queues[at]) > length(&self.queues[longest]) {
@@ -216,7 +184,7 @@ impl FqCodel {
         let queue = &mut self.queues[longest];
         let keep = queue.bytes - queue.bytes.div_ceil(2);
         for _ in 0..self.drop_batch {
-            let Some(item) = self.packets.pop(&mut queue.head, &mut queue.tail) else {
+            let Some(item) = self.packets.pop(&mut queue.chain) else {
                 break;
             };
             queue.bytes -= u64::from(item.bytes);
@@ -245,13 +213,14 @@ impl Discipline for FqCodel {
             enqueued: now,
             ..item
         };
-        self.packets.push(&mut queue.head, &mut queue.tail, item);
+        self.packets.push(&mut queue.chain, item);
         if !queue.is_listed {
             queue.is_listed = true;
-            queue.credits = self.quantum;
-            self.new.append(&mut self.queues, index);
+            queue.credits = self.turns.quantum();
+            self.turns.join(&mut self.queues, index);
         }
-        while self.packets.waiting > self.limit_packets || self.packets.bytes > self.limit_bytes {
+        while self.packets.waiting() > self.limit_packets || self.packets.bytes() > self.limit_bytes
+        {
             self.drop_from_longest(dropped);
         }
     }
@@ -263,101 +232,35 @@ impl Discipline for FqCodel {
         dropped: &mut dyn FnMut(Item, Drop),
     ) -> Option<Item> {
         loop {
-            let is_new = self.new.head != NONE;
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            let index = list.head;
-            if index == NONE {
-                return None;
-            }
-            let queue = &mut self.queues[index as usize];
-            if queue.credits <= 0 {
-                queue.credits += self.quantum;
-                list.remove_head(&mut self.queues);
-                self.old.append(&mut self.queues, index);
-                continue;
-            }
+            let index = self.turns.current(&mut self.queues)?;
             if let Some(item) = self.take_from(index, now, dropped) {
                 self.queues[index as usize].credits -= i64::from(item.bytes);
                 return Some(item);
             }
-            let list = if is_new { &mut self.new } else { &mut self.old };
-            list.remove_head(&mut self.queues);
-            if is_new {
-                // Else a flow of single packets could come back as new for ever and starve the old
-                // ones.
-                self.old.append(&mut self.queues, index);
-            } else {
+            if self.turns.end(&mut self.queues, index, false) {
                 self.queues[index as usize].is_listed = false;
             }
         }
     }
 
     fn packets(&self) -> u32 {
-        self.packets.waiting
+        self.packets.waiting()
     }
 
     fn bytes(&self) -> u64 {
-        self.packets.bytes
+        self.packets.bytes()
     }
 }
 
-impl List {
-    const EMPTY: List = List {
-        head: NONE,
-        tail: NONE,
-    };
-
-    fn append(&mut self, queues: &mut [Queue], index: u32) {
-        queues[index as usize].next = NONE;
-        match self.tail {
-            NONE => self.head = index,
-            tail => queues[tail as usize].next = index,
-        }
-        self.tail = index;
-    }
-
-    fn remove_head(&mut self, queues: &mut [Queue]) {
-        self.head = queues[self.head as usize].next;
-        if self.head == NONE {
-            self.tail = NONE;
-        }
+impl Linked for Queue {
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
     }
 }
 
-impl Pool {
-    /// Appends `item` to the chain from `head` to `tail`.
-    fn push(&mut self, head: &mut u32, tail: &mut u32, item: Item) {
-        let node = if self.free == NONE {
-            self.nodes.push((item, NONE));
-            self.nodes.len() as u32 - 1
-        } else {
-            let node = self.free;
-            self.free = self.nodes[node as usize].1;
-            self.nodes[node as usize] = (item, NONE);
-            node
-        };
-        match *tail {
-            NONE => *head = node,
-            last => self.nodes[last as usize].1 = node,
-        }
-        *tail = node;
-        self.waiting += 1;
-        self.bytes += u64::from(item.bytes);
-    }
-
-    /// Takes the first packet of the chain.
-    fn pop(&mut self, head: &mut u32, tail: &mut u32) -> Option<Item> {
-        let node = *head;
-        let (item, next) = *self.nodes.get(node as usize)?;
-        *head = next;
-        if next == NONE {
-            *tail = NONE;
-        }
-        self.nodes[node as usize].1 = self.free;
-        self.free = node;
-        self.waiting -= 1;
-        self.bytes -= u64::from(item.bytes);
-        Some(item)
+impl Turn for Queue {
+    fn credits(&mut self) -> &mut i64 {
+        &mut self.credits
     }
 }
 
@@ -471,7 +374,7 @@ mod tests {
         let mut lost = [0_u32; 3];
         for ms in 0..3000 {
             let now = Time::from_ms(ms);
-            while fq.packets.waiting < 60 {
+            while fq.packets() < 60 {
                 offer(&mut fq, now, 1, 1);
             }
             if ms % 10 == 0 {
@@ -496,6 +399,6 @@ mod tests {
             offer(&mut fq, Time::ZERO, 2, 30);
             assert_eq!(serve(&mut fq, Time::ZERO, 100).len(), 60);
         }
-        assert_eq!(fq.packets.nodes.len(), 60);
+        assert_eq!(fq.packets.room(), 60);
     }
 }

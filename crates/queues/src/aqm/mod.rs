@@ -5,6 +5,7 @@
 //! the packets themselves stay with the caller. Time only comes in as an argument.
 
 use std::fmt::Debug;
+use trammel_core::ecn::Ecn;
 use trammel_core::entry::{About, Kind, Param, Params};
 use trammel_core::rng::Rng;
 use trammel_core::time::Time;
@@ -13,7 +14,7 @@ include!(concat!(env!("OUT_DIR"), "/aqm.rs"));
 trammel_core::family!("queue discipline");
 
 /// A packet as a discipline sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Item {
     /// The caller's handle for the packet.
     pub id: u32,
@@ -21,19 +22,71 @@ pub struct Item {
     pub bytes: u32,
     /// A hash of the packet's flow.
     pub flow: u32,
-    /// Whether congestion may be signalled by a mark.
-    pub ecn_capable: bool,
+    /// What a pure ACK acknowledges, for ACK filters.
+    pub ack: u32,
+    /// A hash of the host that it comes from.
+    pub source: u16,
+    /// A hash of the host that it goes to.
+    pub destination: u16,
+    /// Its ECN field as it came.
+    pub ecn: Ecn,
+    /// Its differentiated services codepoint.
+    pub dscp: u8,
+    /// What an ACK filter may do with it.
+    pub role: Role,
     /// Set by the discipline: the packet leaves with Congestion Experienced.
     pub marked: bool,
     /// Time of arrival; set by the discipline.
     pub enqueued: Time,
 }
 
+/// What a packet is to an ACK filter: whether it is an ACK with nothing else in it, and the flags
+/// ECE and CWR of its TCP header, which say something by themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Role(u8);
+
+impl Role {
+    /// Anything else, which no filter drops.
+    pub const OTHER: Role = Role(0);
+    /// An ACK without data, other flags or SACK blocks.
+    pub const ACK: Role = Role(1);
+    /// An ACK without data or other flags, with SACK blocks.
+    pub const SELECTIVE_ACK: Role = Role(2);
+    const KIND: u8 = 3;
+
+    /// The same with these flags.
+    #[inline]
+    #[must_use]
+    pub const fn with_echo(self, ece: bool, cwr: bool) -> Role {
+        Role(self.0 & Role::KIND | (ece as u8) << 2 | (cwr as u8) << 3)
+    }
+
+    /// The same without flags.
+    #[inline]
+    #[must_use]
+    pub(crate) const fn kind(self) -> Role {
+        Role(self.0 & Role::KIND)
+    }
+
+    /// The flags.
+    #[inline]
+    pub(crate) const fn echo(self) -> u8 {
+        self.0 >> 2
+    }
+}
+
 impl Item {
     /// Marks the packet if it is ECN-capable; returns whether it did.
+    #[inline]
     pub fn mark(&mut self) -> bool {
-        self.marked |= self.ecn_capable;
-        self.ecn_capable
+        self.marked |= self.is_ecn_capable();
+        self.is_ecn_capable()
+    }
+
+    /// Whether congestion may be signalled by a mark.
+    #[inline]
+    pub(crate) fn is_ecn_capable(&self) -> bool {
+        self.ecn.is_capable()
     }
 }
 
@@ -57,6 +110,8 @@ pub struct LinkFacts {
     pub limit_packets: u32,
     /// The limit of the queue in bytes; `u64::MAX` if it is in packets only.
     pub limit_bytes: u64,
+    /// Bytes of each packet that belong to the link and not to the IP packet.
+    pub overhead: u32,
 }
 
 /// A queue and its drop or mark policy.
@@ -82,6 +137,89 @@ pub trait Discipline: Debug + Send {
     fn bytes(&self) -> u64;
     /// Notifies the discipline of a change of the link's rate.
     fn set_rate(&mut self, _rate_bps: u64) {}
+    /// Notifies the discipline that the link has nothing of it since then; nothing means that a
+    /// packet it gave still waits for the link. Only a link that lets bursts go tells so.
+    fn line_is_idle(&mut self, _since: Option<Time>) {}
+    /// When the next packet may leave at the earliest, of a discipline that has a rate of its own:
+    /// until then [`dequeue`](Discipline::dequeue) gives nothing, though packets wait.
+    fn ready_at(&self) -> Time {
+        Time::ZERO
+    }
+    /// Whether it looks at a packet's DSCP and hosts.
+    fn classifies(&self) -> bool {
+        false
+    }
+    /// What was counted of each of its bands, of a discipline that has several.
+    fn bands(&self) -> &[Band] {
+        &[]
+    }
+}
+
+/// What was counted of one band of a discipline, such as a queue of DualPI2 or a tin of CAKE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Band {
+    /// Its name.
+    pub name: &'static str,
+    /// Packets that left.
+    pub sent_pkts: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets that left marked by the discipline.
+    pub marked_pkts: u64,
+    /// Packets dropped at a limit.
+    pub overflow_pkts: u64,
+    /// Packets dropped before.
+    pub early_pkts: u64,
+    /// Sum of the times that the packets that left had waited, ns.
+    pub wait_ns: u64,
+    /// Its oldest packet.
+    pub head: Head,
+}
+
+/// The oldest packet of a band.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Head {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// There is none.
+    None,
+    /// It came then.
+    Came(Time),
+}
+
+impl Band {
+    /// A band of which nothing was counted yet.
+    pub(crate) const fn new(name: &'static str) -> Band {
+        Band {
+            name,
+            sent_pkts: 0,
+            sent_bytes: 0,
+            marked_pkts: 0,
+            overflow_pkts: 0,
+            early_pkts: 0,
+            wait_ns: 0,
+            head: Head::Unknown,
+        }
+    }
+
+    /// A packet is dropped.
+    #[inline]
+    pub(crate) fn dropped(&mut self, why: Drop) {
+        match why {
+            Drop::Overflow => self.overflow_pkts += 1,
+            Drop::Early => self.early_pkts += 1,
+        }
+    }
+
+    /// `item` leaves at `now`.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: Time, item: &Item) {
+        self.sent_pkts += 1;
+        self.sent_bytes += u64::from(item.bytes);
+        self.marked_pkts += u64::from(item.marked);
+        self.wait_ns += now.saturating_since(item.enqueued).as_ns();
+    }
 }
 
 /// The parameter `ecn`, of one meaning in every discipline whose signal is a drop or a mark.
@@ -126,6 +264,7 @@ mod tests {
         mtu: 1500,
         limit_packets: 1000,
         limit_bytes: u64::MAX,
+        overhead: 0,
     };
 
     /// A full-sized ECN-capable packet.
@@ -134,9 +273,8 @@ mod tests {
             id,
             bytes: 1500,
             flow: 1,
-            ecn_capable: true,
-            marked: false,
-            enqueued: Time::ZERO,
+            ecn: Ecn::Ect0,
+            ..Item::default()
         }
     }
 
@@ -149,11 +287,15 @@ mod tests {
         Params::resolve(&entry.about, &given).expect("within the ranges")
     }
 
+    /// Whether `entry` can be told not to mark.
+    fn has_ecn(entry: &Entry) -> bool {
+        entry.about.params.iter().any(|param| param.name == "ecn")
+    }
+
     /// Builds `entry` with its defaults but for `ecn`, where it has that parameter.
     fn build(entry: &Entry, ecn: bool, facts: &LinkFacts) -> Box<dyn Discipline> {
         let given = [("ecn", Value::Bool(ecn))];
-        let has_ecn = entry.about.params.iter().any(|param| param.name == "ecn");
-        let params = params(entry, if has_ecn { &given } else { &[] });
+        let params = params(entry, if has_ecn(entry) { &given } else { &[] });
         (entry.build)(&params, facts).expect("defaults are possible")
     }
 
@@ -190,7 +332,11 @@ mod tests {
                 let packet = Item {
                     bytes: 100 + source.below(1401) as u32,
                     flow: source.below(8) as u32 * 0x1234_5677,
-                    ecn_capable: source.chance(0.5),
+                    ecn: if source.chance(0.5) {
+                        Ecn::Ect0
+                    } else {
+                        Ecn::NotEct
+                    },
                     ..item(next_id)
                 };
                 next_id += 1;
@@ -225,15 +371,15 @@ mod tests {
                 let at = at.expect("no packet leaves twice");
                 let known = flow.remove(at).expect("found");
                 assert!(why.is_some() || at == 0, "{name} reorders within a flow");
-                assert_eq!(
-                    (known.bytes, known.ecn_capable),
-                    (item.bytes, item.ecn_capable)
-                );
+                assert_eq!((known.bytes, known.ecn), (item.bytes, item.ecn));
                 assert!(
-                    !item.marked || (item.ecn_capable && entry.marks),
+                    !item.marked || (item.is_ecn_capable() && entry.marks),
                     "{name} marks wrongly"
                 );
-                assert!(!item.marked || ecn, "{name} marks without being told to");
+                assert!(
+                    !item.marked || ecn || !has_ecn(entry),
+                    "{name} marks without being told to"
+                );
                 (waiting, waiting_bytes) = (waiting - 1, waiting_bytes - u64::from(item.bytes));
                 fates.push((item.id, why, item.marked));
             }
@@ -271,7 +417,7 @@ mod tests {
     #[test]
     fn every_law_signals_under_overload_by_marks_only_where_it_may() {
         for entry in ALL.iter().filter(|entry| entry.marks) {
-            for ecn in [false, true] {
+            for ecn in [!has_ecn(entry), true] {
                 let fates = run(entry, ecn, &FACTS, 1.5, 4000, 9);
                 let marked = fates.iter().filter(|(_, _, marked)| *marked).count();
                 let early = |(_, why, _): &&Fate| *why == Some(Drop::Early);

@@ -132,10 +132,16 @@ pub static ENTRY: Entry = Entry {
 #[derive(Debug)]
 struct Pie {
     queue: Fifo,
-    mtu: u32,
-    law: Law,
+    control: Control,
     is_ecn: bool,
     mark_below: f64,
+}
+
+/// The law with all that it remembers of one queue, which FQ-PIE has for each of its queues.
+#[derive(Clone, Debug)]
+pub(super) struct Control {
+    law: Law,
+    mtu: u32,
     is_derandomized: bool,
     /// Probabilities summed since the last drop, for `derandomize`.
     accumulated: f64,
@@ -146,7 +152,7 @@ struct Pie {
 /// Bytes of a measurement of the departure rate (`DQ_THRESHOLD`).
 const MEASUREMENT_BYTES: u64 = 1 << 14;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Estimator {
     /// The delay of the packet that left last.
     Timestamp(Span),
@@ -277,6 +283,9 @@ impl Law {
 const MOST_STEP: f64 = 0.02;
 const LONG_S: f64 = 0.25;
 
+/// How long a burst after an idle time is let through (RFC 8033 §4.4).
+const MAX_BURST: Span = Span::from_ms(150);
+
 /// Shortest time between two updates: every one is made up for, however long the last packet is
 /// ago. It is 15 ms in RFC 8033.
 const LEAST_T_UPDATE: Span = Span::from_us(10);
@@ -295,54 +304,69 @@ fn scale(probability: f64) -> f64 {
     step.map_or(1.0, |(_, divisor)| 1.0 / divisor)
 }
 
-impl Pie {
-    fn new(params: &Params, facts: &LinkFacts) -> Result<Pie, String> {
-        let t_update = params.time("t_update");
-        if t_update < LEAST_T_UPDATE {
-            return Err(format!(
-                "`t_update` is {t_update}; it takes at least {LEAST_T_UPDATE}"
-            ));
-        }
-        Ok(Pie {
-            queue: Fifo::new(facts),
-            mtu: facts.mtu,
+impl Control {
+    /// The law of Linux with these parameters, over packets of up to `mtu` bytes.
+    pub(super) fn linux(
+        target: Span,
+        t_update: Span,
+        (alpha, beta): (f64, f64),
+        mtu: u32,
+    ) -> Result<Control, String> {
+        refuse_short(t_update)?;
+        Ok(Control {
             law: Law {
-                is_linux: params.text("dialect") == "linux",
-                target_s: params.time("target").as_secs_f64(),
-                alpha: params.float("alpha"),
-                beta: params.float("beta"),
+                is_linux: true,
+                target_s: target.as_secs_f64(),
+                alpha,
+                beta,
                 t_update,
-                max_burst: params.time("max_burst"),
+                max_burst: MAX_BURST,
                 probability: 0.0,
                 last_delay_s: 0.0,
-                burst_left: params.time("max_burst"),
+                burst_left: MAX_BURST,
                 next_update: Time::ZERO + t_update,
             },
-            is_ecn: params.bool("ecn"),
-            mark_below: params.float("mark_below"),
-            is_derandomized: params.bool("derandomize") || params.text("dialect") == "linux",
-            last_departure: None,
+            mtu,
+            is_derandomized: true,
             accumulated: 0.0,
-            estimator: if params.text("estimator") == "timestamp" {
-                Estimator::Timestamp(Span::ZERO)
-            } else {
-                Estimator::DepartureRate {
-                    seconds_per_byte: None,
-                    measuring: None,
-                }
-            },
+            last_departure: None,
+            estimator: Estimator::Timestamp(Span::ZERO),
         })
     }
 
-    /// Brings the law up to `now`, and gives the present delay in seconds.
-    fn catch_up(&mut self, now: Time) -> f64 {
-        let delay_s = self.estimator.delay(self.queue.bytes());
-        self.law.catch_up(now, delay_s, self.queue.bytes() > 0);
+    /// The probability of a signal.
+    pub(super) fn probability(&self) -> f64 {
+        self.law.probability
+    }
+
+    /// The queue had no room for an arrival.
+    pub(super) fn overflow(&mut self) {
+        self.accumulated = 0.0;
+    }
+
+    /// Brings the law up to `now`, and gives the present delay in seconds, with `bytes` waiting.
+    pub(super) fn catch_up(&mut self, now: Time, bytes: u64) -> f64 {
+        let delay_s = self.estimator.delay(bytes);
+        self.law.catch_up(now, delay_s, bytes > 0);
         delay_s
     }
 
+    /// `item` left at `now`, and `bytes` still wait.
+    pub(super) fn depart(&mut self, now: Time, item: &Item, bytes: u64) {
+        self.estimator.depart(now, item, bytes);
+        if self.law.is_linux {
+            let since = self
+                .last_departure
+                .map_or(Span::ZERO, |last| now.saturating_since(last));
+            self.law.burst_left = self.law.burst_left.saturating_sub(since);
+            self.last_departure = Some(now);
+        }
+    }
+
     /// Whether this arrival is signalled.
-    fn signals(&mut self, delay_s: f64, rng: &mut Rng) -> bool {
+    ///
+    /// It finds `bytes` waiting, and `share` scales the probability.
+    pub(super) fn signals(&mut self, delay_s: f64, bytes: u64, share: f64, rng: &mut Rng) -> bool {
         let law = &self.law;
         let delay_s = if law.is_linux {
             delay_s
@@ -350,7 +374,7 @@ impl Pie {
             law.last_delay_s
         };
         let is_calm = delay_s < law.target_s / 2.0 && law.probability < 0.2;
-        let is_short = self.queue.bytes() <= 2 * u64::from(self.mtu);
+        let is_short = bytes <= 2 * u64::from(self.mtu);
         if law.burst_left > Span::ZERO || is_calm || is_short {
             return false;
         }
@@ -359,7 +383,7 @@ impl Pie {
             return false;
         }
         if self.is_derandomized {
-            self.accumulated += law.probability;
+            self.accumulated += law.probability * share;
             if self.accumulated < 0.85 {
                 return false;
             }
@@ -368,11 +392,59 @@ impl Pie {
                 return true;
             }
         }
-        let signals = rng.chance(law.probability);
+        let signals = rng.chance(law.probability * share);
         if signals {
             self.accumulated = 0.0;
         }
         signals
+    }
+}
+
+/// Refuses updates too short to be made up for.
+fn refuse_short(t_update: Span) -> Result<(), String> {
+    if t_update < LEAST_T_UPDATE {
+        return Err(format!(
+            "`t_update` is {t_update}; it takes at least {LEAST_T_UPDATE}"
+        ));
+    }
+    Ok(())
+}
+
+impl Pie {
+    fn new(params: &Params, facts: &LinkFacts) -> Result<Pie, String> {
+        let t_update = params.time("t_update");
+        refuse_short(t_update)?;
+        Ok(Pie {
+            queue: Fifo::new(facts),
+            control: Control {
+                law: Law {
+                    is_linux: params.text("dialect") == "linux",
+                    target_s: params.time("target").as_secs_f64(),
+                    alpha: params.float("alpha"),
+                    beta: params.float("beta"),
+                    t_update,
+                    max_burst: params.time("max_burst"),
+                    probability: 0.0,
+                    last_delay_s: 0.0,
+                    burst_left: params.time("max_burst"),
+                    next_update: Time::ZERO + t_update,
+                },
+                mtu: facts.mtu,
+                is_derandomized: params.bool("derandomize") || params.text("dialect") == "linux",
+                last_departure: None,
+                accumulated: 0.0,
+                estimator: if params.text("estimator") == "timestamp" {
+                    Estimator::Timestamp(Span::ZERO)
+                } else {
+                    Estimator::DepartureRate {
+                        seconds_per_byte: None,
+                        measuring: None,
+                    }
+                },
+            },
+            is_ecn: params.bool("ecn"),
+            mark_below: params.float("mark_below"),
+        })
     }
 }
 
@@ -384,17 +456,18 @@ impl Discipline for Pie {
         rng: &mut Rng,
         dropped: &mut dyn FnMut(Item, Drop),
     ) {
-        let delay_s = self.catch_up(now);
-        if !self.law.is_linux {
-            self.law.allow_burst(delay_s);
+        let bytes = self.queue.bytes();
+        let delay_s = self.control.catch_up(now, bytes);
+        if !self.control.law.is_linux {
+            self.control.law.allow_burst(delay_s);
         }
         if !self.queue.has_room(item.bytes) {
-            self.accumulated = 0.0;
+            self.control.overflow();
             dropped(item, Drop::Overflow);
             return;
         }
-        let may_mark = self.is_ecn && self.law.probability < self.mark_below;
-        let signals = self.signals(delay_s, rng);
+        let may_mark = self.is_ecn && self.control.probability() < self.mark_below;
+        let signals = self.control.signals(delay_s, bytes, 1.0, rng);
         self.queue.admit(now, item, signals, may_mark, dropped);
     }
 
@@ -404,16 +477,9 @@ impl Discipline for Pie {
         _rng: &mut Rng,
         _dropped: &mut dyn FnMut(Item, Drop),
     ) -> Option<Item> {
-        self.catch_up(now);
+        self.control.catch_up(now, self.queue.bytes());
         let item = self.queue.pop()?;
-        self.estimator.depart(now, &item, self.queue.bytes());
-        if self.law.is_linux {
-            let since = self
-                .last_departure
-                .map_or(Span::ZERO, |last| now.saturating_since(last));
-            self.law.burst_left = self.law.burst_left.saturating_sub(since);
-            self.last_departure = Some(now);
-        }
+        self.control.depart(now, &item, self.queue.bytes());
         Some(item)
     }
 
@@ -482,16 +548,16 @@ mod tests {
         let mut rig = Rig::new(&[]);
         let rising = [100, 200, 300, 400].map(|end| {
             rig.run(130, end);
-            rig.pie.law.probability
+            rig.pie.control.law.probability
         });
         assert!(rising.is_sorted_by(|a, b| a < b), "{rising:?}");
         rig.run(130, 20_000);
         // To serve 100 packets of 130, it must drop 23 % of them in the long run.
-        let settled = rig.pie.law.probability;
+        let settled = rig.pie.control.law.probability;
         assert!((0.18..0.28).contains(&settled), "{settled}");
         rig.run(50, 30_000);
-        assert_eq!(rig.pie.law.probability, 0.0);
-        assert_eq!(rig.pie.law.burst_left, Span::from_ms(150));
+        assert_eq!(rig.pie.control.law.probability, 0.0);
+        assert_eq!(rig.pie.control.law.burst_left, Span::from_ms(150));
     }
 
     #[test]
@@ -511,7 +577,7 @@ mod tests {
 
     #[test]
     fn linux_looks_at_the_present_delay_and_hurries_when_it_is_long() {
-        let mut law = pie(&[("dialect", Value::Text("linux".into()))]).law;
+        let mut law = pie(&[("dialect", Value::Text("linux".into()))]).control.law;
         (law.probability, law.last_delay_s) = (0.3, 0.3);
         law.update(0.3, true);
         // 0.125 · 285 ms is above 2 %, and the delay above 250 ms.
@@ -530,7 +596,7 @@ mod tests {
         rig.run(130, 20_000);
         // Spread drops are rarer than p: at 0.4 two arrivals always pass, and then 1 of 2.5 is
         // dropped, 22 % of all.
-        let settled = rig.pie.law.probability;
+        let settled = rig.pie.control.law.probability;
         assert!((0.38..0.45).contains(&settled), "{settled}");
     }
 
@@ -539,7 +605,7 @@ mod tests {
         let mut rig = Rig::new(&[]);
         // 140 ms at twice the rate make a delay of 140 ms, almost ten times the target.
         rig.run(200, 140);
-        assert!(rig.signalled == (0, 0) && rig.pie.law.probability > 0.0);
+        assert!(rig.signalled == (0, 0) && rig.pie.control.law.probability > 0.0);
         rig.run(200, 3000);
         assert!(rig.signalled.0 > 0);
     }
@@ -548,19 +614,19 @@ mod tests {
     fn marks_only_below_a_tenth() {
         let mut rig = Rig::new(&[("ecn", Value::Bool(true))]);
         // Marks do not slow this load down, so the probability goes on rising.
-        while rig.pie.law.probability < 0.1 {
+        while rig.pie.control.law.probability < 0.1 {
             assert_eq!(rig.signalled.0, 0);
             rig.run(110, rig.ms + 1);
         }
         let marked = rig.signalled.1;
         assert!(marked > 0);
         rig.run(150, rig.ms + 1000);
-        assert!(rig.pie.law.probability > 0.1 && rig.signalled.0 > 0);
+        assert!(rig.pie.control.law.probability > 0.1 && rig.signalled.0 > 0);
     }
 
     #[test]
     fn one_update_follows_the_equation_in_its_scale() {
-        let mut law = pie(&[]).law;
+        let mut law = pie(&[]).control.law;
         for (probability, scale) in [(0.0, 2048.0), (5e-5, 128.0), (0.05, 2.0)] {
             law.probability = probability;
             law.last_delay_s = 0.020;
@@ -578,7 +644,7 @@ mod tests {
     #[test]
     fn skipped_updates_equal_those_made() {
         for delay_s in [0.0, 0.010, 0.200] {
-            let mut at_once = pie(&[]).law;
+            let mut at_once = pie(&[]).control.law;
             at_once.probability = 0.3;
             at_once.last_delay_s = 0.040;
             let mut one_by_one = at_once.clone();
@@ -594,7 +660,7 @@ mod tests {
 
     #[test]
     fn a_long_allowance_of_short_updates_is_skipped_and_not_counted_down() {
-        let mut law = pie(&[]).law;
+        let mut law = pie(&[]).control.law;
         (law.t_update, law.next_update) = (LEAST_T_UPDATE, Time::ZERO + LEAST_T_UPDATE);
         law.burst_left = Span::from_secs(900_000);
         // A hundred thousand million updates: counted down one by one they take minutes.
@@ -623,13 +689,13 @@ mod tests {
         for _ in 0..10 {
             pie.queue.push(Time::ZERO, item(0), &mut |_, _| {});
         }
-        pie.law.probability = 0.1;
-        pie.law.last_delay_s = 1.0;
-        pie.law.burst_left = Span::ZERO;
+        pie.control.law.probability = 0.1;
+        pie.control.law.last_delay_s = 1.0;
+        pie.control.law.burst_left = Span::ZERO;
         let (mut gaps, mut gap) = (Vec::new(), 0);
         for _ in 0..20_000 {
             gap += 1;
-            if pie.signals(1.0, &mut rng) {
+            if pie.control.signals(1.0, pie.queue.bytes(), 1.0, &mut rng) {
                 gaps.push(gap);
                 gap = 0;
             }

@@ -122,6 +122,7 @@ impl Discipline for Threshold {
 mod tests {
     use super::*;
     use crate::aqm::tests::{FACTS, item, params};
+    use trammel_core::ecn::Ecn;
     use trammel_core::entry::Value;
 
     fn fates(not_capable: &str, ecn_capable: bool) -> (Vec<u32>, Vec<u32>) {
@@ -134,7 +135,7 @@ mod tests {
         let mut lost = Vec::new();
         for id in 0..5 {
             let packet = Item {
-                ecn_capable,
+                ecn: if ecn_capable { Ecn::Ect0 } else { Ecn::NotEct },
                 ..item(id)
             };
             queue.enqueue(Time::ZERO, packet, &mut rng, &mut |item, why| {

@@ -57,6 +57,12 @@ impl LossModel for Bernoulli {
         self.0.succeeds(rng)
     }
 
+    fn change(&mut self, probability: Option<f64>, _seed: u64) {
+        if let Some(probability) = probability {
+            self.0 = Trials::new(probability);
+        }
+    }
+
     fn mean_loss(&self) -> Option<f64> {
         Some(self.0.probability)
     }

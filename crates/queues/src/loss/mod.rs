@@ -12,6 +12,12 @@ trammel_core::family!("loss model");
 pub trait LossModel: Debug + Send {
     /// Whether the packet of `bytes` bytes that leaves at `now` is lost.
     fn loses(&mut self, now: Time, bytes: u32, rng: &mut Rng) -> bool;
+    /// The path changes: the probability becomes the given one, and a generator of the model's own
+    /// starts anew from `seed`, as that of Linux's netem where its options change. A model that is
+    /// no single probability stays as it is.
+    fn change(&mut self, probability: Option<f64>, seed: u64) {
+        let _ = (probability, seed);
+    }
     /// The long-run loss ratio, if the model knows it.
     fn mean_loss(&self) -> Option<f64>;
 }

@@ -54,7 +54,7 @@ pub static ENTRY: Entry = Entry {
         let probability = params.float("probability");
         Ok(Box::new(Netem {
             probability,
-            most: (probability * f64::from(u32::MAX)).round() as u32,
+            most: share(probability),
             generator: None,
         }))
     },
@@ -77,9 +77,22 @@ impl LossModel for Netem {
         self.most > 0 && generator.draw() <= self.most
     }
 
+    fn change(&mut self, probability: Option<f64>, seed: u64) {
+        if let Some(probability) = probability {
+            self.probability = probability;
+            self.most = share(probability);
+        }
+        self.generator = Some(Lfsr113::new(seed));
+    }
+
     fn mean_loss(&self) -> Option<f64> {
         Some(self.probability)
     }
+}
+
+/// The share of 2³² that is `probability`.
+fn share(probability: f64) -> u32 {
+    (probability * f64::from(u32::MAX)).round() as u32
 }
 
 /// The seed that netem is given for a link whose losses are drawn from `rng`, which is as new.

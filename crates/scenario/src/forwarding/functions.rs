@@ -1,6 +1,6 @@
 //! What is tested: Click files on the workbench and lists of operations, with what comes into each.
 
-use super::Tested;
+use super::{Implementation, Tested, card as cards};
 use crate::faults::{Context, explained};
 use crate::reader::Reader;
 use crate::tree::Extent;
@@ -212,6 +212,19 @@ fn read(r: &Reader<'_>, setting: &Setting<'_>) -> Vec<Tested> {
     // `[device]` has no name of its own.
     let has_name = r.section.keys.iter().any(|key| key.name == "name");
     let name = if has_name { r.text("name") } else { None };
+    if has_name && let Some(entry) = r.entry("design") {
+        let others = ["file", "list"];
+        if others.iter().any(|other| r.entry(other).is_some()) {
+            let what = "a function is a design, or a file";
+            let help = "keep one of `design`, `file` and `list`";
+            r.cx.fault(&entry.node.span, what, "both are given", help);
+            return Vec::new();
+        }
+        return card(r, name, setting).into_iter().collect();
+    }
+    if has_name {
+        cards::refuse_own_keys(r);
+    }
     match (r.entry("file"), r.entry("list")) {
         (Some(_), Some(second)) => {
             let what = "a function is either a Click file or a list";
@@ -238,11 +251,40 @@ fn read(r: &Reader<'_>, setting: &Setting<'_>) -> Vec<Tested> {
         }
         (None, None) => {
             let what = format!("this `{}` does not say what it runs", r.section.name);
-            let help = "give `file`, a Click file, or `list`, operations";
-            r.cx.fault(&r.span, what, "neither `file` nor `list`", help);
+            let (why, help) = if has_name {
+                (
+                    "neither `file` nor `list` nor `design`",
+                    "give `file`, a Click file, `list`, operations, or `design`, a NetFPGA design",
+                )
+            } else {
+                (
+                    "neither `file` nor `list`",
+                    "give `file`, a Click file, or `list`, operations",
+                )
+            };
+            r.cx.fault(&r.span, what, why, help);
             Vec::new()
         }
     }
+}
+
+/// A card with what comes into it.
+fn card(r: &Reader<'_>, name: Option<String>, setting: &Setting<'_>) -> Option<Tested> {
+    let streams = setting.incoming.iter();
+    let froms = streams.map(|one| one.from.as_ref().map(|(port, span)| (*port, span)));
+    let (card, receiving) = cards::card(r, froms)?;
+    let flows = setting.incoming.iter().map(|one| one.flows).max();
+    Some(Tested {
+        name: name.unwrap_or_else(|| card.design.clone()),
+        implementation: Implementation::Card(card),
+        traffic: Traffic {
+            flows: flows.unwrap_or(1),
+            seed: setting.seed,
+            ..Traffic::default()
+        },
+        receiving,
+        leaves_by: Vec::new(),
+    })
 }
 
 /// Functions of a file of lists.
@@ -286,7 +328,7 @@ fn lists(
     let flows = setting.incoming.iter().max_by_key(|one| one.flows);
     let tested = |function: function::Function| Tested {
         name: name.filter(|_| is_one).unwrap_or(&function.name).to_owned(),
-        subject: Subject::List(function),
+        implementation: Implementation::Program(Subject::List(function)),
         traffic: Traffic {
             flows: flows.map_or(1, |one| one.flows),
             locality: flows.map_or(Locality::Uniform, |one| one.locality),
@@ -402,7 +444,7 @@ fn click(
     Some(Tested {
         name: name.unwrap_or_else(|| stem.to_string_lossy().into_owned()),
         receiving: bench.active().len(),
-        subject: Subject::Configuration(Box::new(bench)),
+        implementation: Implementation::Program(Subject::Configuration(Box::new(bench))),
         traffic,
         leaves_by,
     })

@@ -108,7 +108,8 @@ pub static DEVICE: Section = Section {
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub(crate) static FUNCTION: Section = Section {
     name: "function",
-    help: "one of several functions: a Click file (`file`) or lists of operations (`list`)",
+    help: "one of several functions: a Click file (`file`), lists of operations (`list`) or a \
+           NetFPGA card (`design`)",
     extra: None,
     keys: &[
         k("name", Text, See("the file's or the list's"), "", "its name in tables and figures"),
@@ -116,6 +117,18 @@ pub(crate) static FUNCTION: Section = Section {
         k(
             "list", Text, Absent, "",
             "lists of operations, `FILE.toml` or `FILE.toml#NAME` for one of them"
+        ),
+        k(
+            "design", Text, Absent, "",
+            "a NetFPGA design instead of a file: `reference-router`, between its ports 0 and 1"
+        ),
+        k(
+            "model", Text, Is("reference-1g"), "",
+            "the timing of the design: a NetFPGA model of `trammel list devices`"
+        ),
+        k(
+            "tables", Text, See("routes for RFC 2544's networks"), "",
+            "the design's tables: a file with rows as `trammel netfpga table set` takes them"
         ),
         k("define", Names, Absent, "", "variables of the Click file, each `NAME=VALUE`"),
         k("vary", Text, Absent, "", "the field in which flows differ, instead of the stream's"),

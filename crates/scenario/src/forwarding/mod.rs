@@ -7,9 +7,12 @@
 //! Click files are parsed and loaded here once, so that what is wrong with them is told before
 //! anything runs.
 
+mod card;
 mod functions;
 pub mod keys;
 mod parse;
+
+pub use card::CardUnderTest;
 
 use super::diagnose::Problems;
 use super::faults::Context;
@@ -27,19 +30,46 @@ use trammel_workbench::traffic::Traffic;
 /// The word of `subject`.
 pub const SUBJECT: &str = crate::Subject::Forwarding.name();
 
+/// What forwards.
+#[derive(Clone, Debug)]
+pub enum Implementation {
+    /// A program of this machine: what is estimated and run.
+    Program(Subject),
+    /// A card: a model of it, and this program in its place on this machine.
+    Card(CardUnderTest),
+}
+
 /// A function that is tested.
 #[derive(Clone, Debug)]
 pub struct Tested {
     /// Its name in tables.
     pub name: String,
-    /// What is estimated and run.
-    pub subject: Subject,
+    /// What forwards.
+    pub implementation: Implementation,
     /// The largest of its streams; frame sizes come later.
     pub traffic: Traffic,
     /// Ports at which frames come in.
     pub receiving: usize,
     /// Where frames of each stream are to leave, as a place among the outlets.
     pub leaves_by: Vec<usize>,
+}
+
+impl Tested {
+    /// The program that it is, if it is one.
+    pub fn program(&self) -> Option<&Subject> {
+        match &self.implementation {
+            Implementation::Program(subject) => Some(subject),
+            Implementation::Card(_) => None,
+        }
+    }
+
+    /// The card that it is, if it is one.
+    pub fn card(&self) -> Option<&CardUnderTest> {
+        match &self.implementation {
+            Implementation::Program(_) => None,
+            Implementation::Card(card) => Some(card),
+        }
+    }
 }
 
 /// A test of the simulated device, or of this machine on rings in memory.

@@ -2,15 +2,17 @@
 
 pub(super) mod path;
 mod plugin;
+mod schedule;
 mod topology;
 mod traffic;
 
 use super::check::{self, Fault};
 use super::faults::Context;
-use super::keys::{ENGINES, MEASURE, PACKAGED, ROOT};
+use super::keys::{ENGINES, MEASURE, ROOT};
 use super::model::{
     Engine, Goal, Kernel, Measure, ModelChoice, Pcap, Scenario, Tracing, name_flows,
 };
+use super::named::kernel;
 use super::preset;
 use super::reader::Reader;
 use super::tree::{Extent, Node, Value};
@@ -35,9 +37,14 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node) -> Scenario {
         solo: r.flag("solo").unwrap_or_default(),
         trace: tracing(&r),
         pcap: pcap(&r),
+        qlog: r.flag("qlog").unwrap_or_default(),
         measure: measure(&r),
         ..Scenario::default()
     };
+    // A log has what every ACK brings, unless the file says how often.
+    if scenario.qlog && r.entry("trace").is_none() {
+        scenario.trace = Tracing::Ack;
+    }
     r.word("subject");
     scenario.engines = engines(&r, scenario.measure.is_some());
     if let Some(predict) = r.table("predict") {
@@ -48,10 +55,11 @@ pub(super) fn scenario(cx: &Context<'_>, root: &Node) -> Scenario {
     name_flows(&mut scenario.flows);
     scenario.workloads = traffic::workloads(&r);
     scenario.streams = traffic::streams(&r);
+    scenario.apps = traffic::apps(&r);
     if let Some(topology) = topology::topology(&r, scenario.flows.len()) {
         scenario.topology = topology;
         // Traffic with a fault of its own is not missed as well.
-        let sources = ["flow", "workload", "stream", "matrix"];
+        let sources = ["flow", "workload", "stream", "app", "matrix"];
         let has_traffic = sources.iter().any(|key| r.entry(key).is_some());
         let note = |fault: Fault| {
             let mut place = in_file(&fault.place, &origins);
@@ -100,7 +108,7 @@ fn with_preset(cx: &Context<'_>, root: &Node) -> Node {
         return root;
     };
     let Some(found) = preset::find(name) else {
-        let help = match nearest(name, preset::PRESETS.iter().map(|preset| preset.name)) {
+        let help = match nearest(name, preset::all().iter().map(|preset| preset.name)) {
             Some(name) => format!("did you mean `{name}`?"),
             None => "`trammel list presets` shows all".to_owned(),
         };
@@ -108,7 +116,7 @@ fn with_preset(cx: &Context<'_>, root: &Node) -> Node {
         cx.fault(&chosen.span, what, "unknown preset", help);
         return root;
     };
-    let keys = Node::parse(found.keys).expect("a test reads every preset");
+    let keys = Node::parse(&found.keys).expect("a test reads every preset");
     for entry in &keys.as_table().expect("a file is a table").0 {
         if path.get(&entry.key).is_none() {
             path.set(&entry.key, placed(&entry.node, &chosen.span));
@@ -171,9 +179,14 @@ fn pcap(r: &Reader<'_>) -> Pcap {
 fn measure(r: &Reader<'_>) -> Option<Measure> {
     let table = r.table("measure")?;
     let kernel = table.word("kernel")?;
+    let (source, mut patches) = source(&table);
+    for (name, node) in table.names("patches") {
+        patches.push(file_near(&table, name, &node.span));
+    }
     let measure = Measure {
         kernel: [Kernel::Linux, Kernel::Host][kernel],
-        source: source(&table),
+        source,
+        patches,
         module: near(&table, "module"),
         sysctls: settings(&table, "sysctls", variable),
         parameters: settings(&table, "parameters", |name| {
@@ -181,7 +194,7 @@ fn measure(r: &Reader<'_>) -> Option<Measure> {
         }),
     };
     if measure.kernel == Kernel::Host {
-        for key in ["source", "module", "parameters"] {
+        for key in ["source", "patches", "module", "parameters"] {
             if let Some(entry) = table.entry(key) {
                 let what = format!("`{key}` is for `kernel = \"linux\"`");
                 let help = "leave it out: this host's kernel is as it is";
@@ -197,19 +210,27 @@ fn measure(r: &Reader<'_>) -> Option<Measure> {
     Some(measure)
 }
 
-/// The tree of the kernel that measures; nothing where it is the packaged one.
-fn source(table: &Reader<'_>) -> Option<String> {
-    if table.text("source").as_deref() == Some(PACKAGED) {
-        return None;
-    }
-    near(table, "source")
+/// The tree of the kernel that measures, nothing where it is the packaged one, and the patches
+/// over it: `TREE`, `TREE+x.patch+y.patch`, `packaged+x.patch`.
+fn source(table: &Reader<'_>) -> (Option<String>, Vec<String>) {
+    let Some((text, entry)) = table.text("source").zip(table.entry("source")) else {
+        return (None, Vec::new());
+    };
+    let span = &entry.node.span;
+    let (source, patches) = kernel(&text, table.cx.dir);
+    let near = |name| file_near(table, name, span);
+    (source.map(near), patches.into_iter().map(near).collect())
 }
 
 /// A file or folder that exists, named from the scenario's own folder.
 fn near(r: &Reader<'_>, key: &str) -> Option<String> {
-    let path = r.cx.dir.join(r.text(key)?);
-    if !path.exists() {
-        let span = &r.entry(key)?.node.span;
+    Some(file_near(r, &r.text(key)?, &r.entry(key)?.node.span))
+}
+
+/// The same by its name.
+fn file_near(r: &Reader<'_>, name: &str, span: &Extent) -> String {
+    let path = r.cx.dir.join(name);
+    if name.is_empty() || !path.exists() {
         let what = format!("`{}` does not exist", path.display());
         r.cx.fault(
             span,
@@ -218,7 +239,7 @@ fn near(r: &Reader<'_>, key: &str) -> Option<String> {
             "name it from the scenario's own folder",
         );
     }
-    Some(path.display().to_string())
+    path.display().to_string()
 }
 
 /// The texts `name=value` of a list, each name as `named` has it.

@@ -1,9 +1,9 @@
 //! Reads `[path]` and what it has in common with `[[link]]`.
 
-use super::plugin;
+use super::{plugin, schedule};
 use crate::keys::{LONGEST_S, WIFI_STANDARDS};
 use crate::path::{
-    Access, Change, Direction, Jitter, Limit, Line, Loss, Path, Queue, Reorder, Trace, Wifi,
+    Access, Direction, Grants, Jitter, Limit, Line, Loss, Path, Queue, Reorder, Trace, Wifi,
 };
 use crate::reader::Reader;
 use crate::registry::Family;
@@ -44,7 +44,8 @@ pub(super) fn path(r: &Reader<'_>) -> Option<Path> {
 
 /// The keys that `[path]` and `[[link]]` share; `rate` is what stands for a rate that is not given.
 pub(crate) fn line(r: &Reader<'_>, rate: Option<Rate>) -> Option<Line> {
-    let trace = trace(r);
+    let trace = trace(r, "trace");
+    let ack_trace = self::trace(r, "ack_trace");
     let default = rate.or_else(|| trace.as_ref().map(Trace::mean_rate));
     let has_preset = r.table.get("preset").is_some();
     if r.entry("rate").is_none() && default.is_none() && !has_preset && r.entry("trace").is_none() {
@@ -54,6 +55,8 @@ pub(crate) fn line(r: &Reader<'_>, rate: Option<Rate>) -> Option<Line> {
     let mut line = Line::new(Rate::from_bps(1));
     if let Some(rate) = r.rate("ack_rate") {
         line.ack_rate = rate;
+    } else if let Some(trace) = &ack_trace {
+        line.ack_rate = trace.mean_rate();
     } else if let Some(rate) = rate.or(default) {
         line.ack_rate = rate;
     }
@@ -73,23 +76,29 @@ pub(crate) fn line(r: &Reader<'_>, rate: Option<Rate>) -> Option<Line> {
     });
     line.processing = r.span("processing");
     line.jitter = jitter(r);
-    line.reorder = r.table("reorder").and_then(|reorder| {
-        let (probability, delay) = (reorder.number("probability"), reorder.span("delay"));
-        Some(Reorder {
-            probability: probability?,
-            delay: delay?,
+    match r.entry("reorder").map(|entry| &entry.node.value) {
+        Some(Value::Bool(overtakes)) => line.overtakes = *overtakes,
+        _ => {
+            line.reorder = r.table("reorder").and_then(|reorder| {
+                let (probability, delay) = (reorder.number("probability"), reorder.span("delay"));
+                Some(Reorder {
+                    probability: probability?,
+                    delay: delay?,
+                })
+            });
+        }
+    }
+    schedule::read(r, &mut line);
+    line.grants = r.table("grants").and_then(|grants| {
+        let (every, packets) = (grants.span("every"), grants.whole("packets"));
+        Some(Grants {
+            every: every?,
+            packets: packets? as u32,
+            direction: schedule::way(&grants)?,
         })
     });
-    let changes = r.tables("schedule");
-    let changes = changes.iter().filter_map(|change| {
-        let (at, rate) = (change.instant("at"), change.rate("rate"));
-        Some(Change {
-            at: at?,
-            rate: rate?,
-        })
-    });
-    line.schedule = changes.collect();
-    line.schedule_period = r.span("schedule_period");
+    line.delay_limit = r.whole("delay_limit").map(|packets| packets as u32);
+    line.ack_trace = ack_trace;
     line.trace = trace;
     line.rate = rate.or(default)?;
     Some(line)
@@ -144,9 +153,9 @@ fn jitter(r: &Reader<'_>) -> Option<Jitter> {
 }
 
 /// Reads the trace file that the key names, relative to the scenario file.
-fn trace(r: &Reader<'_>) -> Option<Trace> {
-    let name = r.text("trace")?;
-    let span = &r.entry("trace")?.node.span;
+fn trace(r: &Reader<'_>, key: &str) -> Option<Trace> {
+    let name = r.text(key)?;
+    let span = &r.entry(key)?.node.span;
     let what = format!("the trace `{name}` cannot be used");
     let text = match std::fs::read_to_string(r.cx.dir.join(&name)) {
         Ok(text) => text,

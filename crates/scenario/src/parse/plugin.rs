@@ -47,7 +47,10 @@ pub(super) fn beside(r: &Reader<'_>, name_key: &str, base: Option<Dimension>) ->
 
 /// The congestion control of a flow or workload, with its parameters in `params`.
 pub(super) fn variant(r: &Reader<'_>) -> Option<Plugin> {
-    let name = r.text("variant")?;
+    let name = match r.entry("variant") {
+        Some(entry) if entry.node.as_table().is_some() => library(r, &entry.node)?.to_owned(),
+        _ => r.text("variant")?,
+    };
     let Some(about) = known(r, "variant", Family::Variant, &name) else {
         return Some(Plugin::new(&name));
     };
@@ -68,6 +71,19 @@ pub(super) fn variant(r: &Reader<'_>) -> Option<Plugin> {
         span: &r.span,
     };
     Some(resolve(r.cx, &named, entries, &[], None))
+}
+
+/// The name of the congestion control in the library that `node` names.
+fn library(r: &Reader<'_>, node: &Node) -> Option<&'static str> {
+    let inner = Reader::new(r.cx, &crate::keys::LIBRARY, node);
+    let path = inner.text("library")?;
+    let loaded = (r.cx.libraries)(&r.cx.dir.join(path));
+    let refused = |why: String| {
+        let what = "the library is not used";
+        let help = "docs/own-variant.md has a library to begin with";
+        r.cx.fault(&node.span, what, why, help);
+    };
+    loaded.map_err(refused).ok()
 }
 
 /// The random quantity `name`: a plain value or a distribution.
@@ -288,6 +304,7 @@ fn built(plugin: &Plugin, family: Family) -> Result<(), String> {
     match family {
         Family::Distribution => plugin.distribution().map(|_| ()),
         Family::Loss => plugin.loss_model().map(|_| ()),
+        Family::App => plugin.app().map(|_| ()),
         Family::Variant
         | Family::Model
         | Family::Discipline

@@ -1,10 +1,10 @@
 //! Reads where flows run: `[path]`, `[topology]`, or `[[host]]` and `[[link]]`.
 
 use super::path;
-use crate::keys::TOPOLOGIES;
+use crate::keys::{DEVICES, HOST, TOPOLOGIES};
 use crate::path::{Line, Path};
 use crate::reader::Reader;
-use crate::topology::{Graph, Link, Topology};
+use crate::topology::{Device, Graph, Link, Topology};
 use trammel_core::time::Span;
 use trammel_core::units::Rate;
 
@@ -76,7 +76,40 @@ fn graph(r: &Reader<'_>) -> Graph {
         hosts: hosts.iter().filter_map(|host| host.text("name")).collect(),
         // A link with a fault keeps its ends, so that routes are not missed as well.
         links: links.iter().map(link).collect(),
+        devices: hosts.iter().filter_map(device).collect(),
     }
+}
+
+fn device(r: &Reader<'_>) -> Option<Device> {
+    if r.entry("device").is_none() {
+        if let Some(entry) = r.entry("registers") {
+            let what = "`registers` are those of a `device`";
+            let why = "this host is none";
+            r.cx.fault(&entry.span, what, why, "add `device`, or leave them out");
+        }
+        return None;
+    }
+    let written = r.names("registers").into_iter().filter_map(|(text, node)| {
+        let number = |text: &str| match text.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        };
+        let parts = text.split_once('=');
+        let read =
+            parts.and_then(|(name, value)| Some((name.trim().to_owned(), number(value.trim())?)));
+        if read.is_none() {
+            let what = format!("`{text}` writes no register");
+            let why = "it is not `NAME=NUMBER` of 32 bits";
+            r.cx.fault(&node.span, what, why, HOST.key("registers").help);
+        }
+        read
+    });
+    let registers = written.collect();
+    Some(Device {
+        host: r.text("name")?,
+        preset: DEVICES[r.word("device")?].to_owned(),
+        registers,
+    })
 }
 
 fn link(r: &Reader<'_>) -> Link {

@@ -1,14 +1,18 @@
-//! Reads `[[flow]]`, `[[workload]]` and `[[stream]]`.
+//! Reads `[[flow]]`, `[[workload]]`, `[[stream]]` and `[[app]]`.
 
 use super::plugin;
-use crate::flow::{Buffers, DelayedAck, Flow, Stack};
-use crate::keys::WORKLOADS;
+use crate::app::App;
+use crate::flow::{Buffers, DelayedAck, Ecn, Flow, SenderQueue, Stack};
+use crate::keys::{DSCPS, WORKLOADS};
 use crate::plugin::Random;
 use crate::reader::Reader;
 use crate::tree::Value;
 use crate::workload::{Arrivals, Stream, Workload, WorkloadKind, web_sizes};
+use trammel_netsim::apps::{self, Carrier};
 
 const STACKS: [Stack; 3] = [Stack::Linux6, Stack::Linux26, Stack::Rfc];
+const ECN: [Ecn; 2] = [Ecn::Classic, Ecn::Accurate];
+const SENDER_QUEUES: [SenderQueue; 2] = [SenderQueue::None, SenderQueue::Fq];
 const BUFFERS: [Buffers; 2] = [Buffers::Unlimited, Buffers::Linux];
 
 /// The flows, copies made, and for each the index of its table in the file.
@@ -39,10 +43,15 @@ fn flow(r: &Reader<'_>) -> Flow {
     flow.stop = r.instant("stop");
     flow.duration = r.span("duration");
     flow.bytes = r.bytes("bytes");
+    flow.rate = r.rate("rate");
     flow.from = r.text("from");
     flow.to = r.text("to");
     flow.rtt = r.span("rtt");
-    flow.ecn = r.flag("ecn");
+    flow.ecn = r.flag_or_word("ecn").map(|given| match given {
+        Ok(on) => Ecn::from(on),
+        Err(word) => ECN[word],
+    });
+    flow.dscp = dscp(r);
     flow.buffers = r.word("buffers").map_or(flow.buffers, |n| BUFFERS[n]);
     flow.socket_buffer = r.bytes("socket_buffer");
     flow.receive_buffer = r.bytes("receive_buffer");
@@ -53,6 +62,10 @@ fn flow(r: &Reader<'_>) -> Flow {
     flow.timestamps = r.flag("timestamps");
     flow.nagle = r.flag("nagle");
     flow.pacing = r.flag("pacing");
+    flow.pacing_rate = r.rate("pacing_rate");
+    flow.sender_queue = r
+        .word("sender_queue")
+        .map_or(flow.sender_queue, |n| SENDER_QUEUES[n]);
     flow.offload = r.flag("offload").unwrap_or_default();
     flow.kernel_variant = r.text("kernel_variant");
     // What the variant implies yields to what is given.
@@ -73,6 +86,11 @@ fn flow(r: &Reader<'_>) -> Flow {
         };
     }
     flow
+}
+
+/// The codepoint of `dscp`.
+fn dscp(r: &Reader<'_>) -> u8 {
+    r.word("dscp").map_or(0, |n| DSCPS[n].1)
 }
 
 /// The workloads.
@@ -218,6 +236,7 @@ pub(super) fn streams(r: &Reader<'_>) -> Vec<Stream> {
             name,
             size: size?,
             gap: gap?,
+            dscp: dscp(r),
             from,
             to,
             start: start?,
@@ -225,4 +244,42 @@ pub(super) fn streams(r: &Reader<'_>) -> Vec<Stream> {
         })
     });
     streams.collect()
+}
+
+/// The applications.
+pub(super) fn apps(r: &Reader<'_>) -> Vec<App> {
+    r.tables("app").iter().filter_map(app).collect()
+}
+
+fn app(r: &Reader<'_>) -> Option<App> {
+    let (kind, variant) = (plugin::beside(r, "kind", None), plugin::variant(r));
+    let (start, stop, users) = (r.instant("start"), r.instant("stop"), r.whole("users"));
+    let (name, from, to) = (r.text("name"), r.text("from"), r.text("to"));
+    let (stack, dscp) = (r.word("stack"), dscp(r));
+    let kind = kind?;
+    let is_datagrams = |kind: &apps::Entry| kind.carrier == Carrier::Datagrams;
+    if apps::find(&kind.name).is_some_and(is_datagrams) {
+        for key in ["variant", "params", "stack"] {
+            if let Some(entry) = r.entry(key) {
+                let what = format!("`{key}` has no meaning for `{}`", kind.name);
+                let why = "datagrams carry it, not TCP";
+                r.cx.fault(&entry.span, what, why, format!("remove `{key}`"));
+            }
+        }
+    }
+    let variant = variant?;
+    let mut flow = Flow::new(&variant.name);
+    flow.variant = variant;
+    (flow.from, flow.to, flow.dscp) = (from, to, dscp);
+    if r.entry("stack").is_some() {
+        flow.stack = STACKS[stack?];
+    }
+    Some(App {
+        name: name.unwrap_or_else(|| kind.name.clone()),
+        kind,
+        flow,
+        users: users.unwrap_or(1) as u32,
+        start: start?,
+        stop,
+    })
 }

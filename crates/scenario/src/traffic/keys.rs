@@ -5,8 +5,8 @@
 #![allow(clippy::enum_glob_use)] // The rows of the table would drown in prefixes.
 
 use crate::keys::{
-    BYTES, CHANGE, ENGINES, INSTANT, JITTER, LOSS, QUEUE, RANDOM, RATE, REORDER, SPAN,
-    with_line_keys,
+    BYTES, CHANGE, ENGINES, GRANTS, INSTANT, JITTER, LOSS, QUEUE, RANDOM, RATE, REORDER,
+    SCHEDULE_FILE, SPAN, with_line_keys,
 };
 use crate::keys_kind::Fallback::*;
 use crate::keys_kind::Kind::*;
@@ -50,7 +50,7 @@ pub static PATH: Section = Section {
     name: "path",
     help: "the path from the sender to the receiver, and back",
     extra: None,
-    keys: &with_line_keys::<5, 14>([
+    keys: &with_line_keys::<5, 18>([
         k("rate", RATE, See("required without `trace`"), "bit/s", "its rate"),
         k("delay", INSTANT, Is("0 s"), "s", "its one-way delay"),
         k("ack_rate", RATE, See("`rate`"), "bit/s",
@@ -100,5 +100,6 @@ pub static STREAM: Section = Section {
 /// Every section once, the file first, in the order of the reference page.
 #[rustfmt::skip] // One row a key reads as the table it is.
 pub static SECTIONS: &[&Section] = &[
-    &ROOT, &PATH, &QUEUE, &LOSS, &JITTER, &REORDER, &CHANGE, &STREAM, &RANDOM,
+    &ROOT, &PATH, &QUEUE, &LOSS, &JITTER, &REORDER, &CHANGE, &SCHEDULE_FILE, &GRANTS,
+    &STREAM, &RANDOM,
 ];

@@ -28,9 +28,12 @@ pub fn of_path(path: &Path) -> Vec<Fault> {
     let line = &path.line;
     let unlike = [
         ("jitter", line.jitter.is_some()),
-        ("reorder", line.reorder.is_some()),
+        ("reorder", line.reorder.is_some() || line.overtakes),
+        ("grants", line.grants.is_some()),
+        ("delay_limit", line.delay_limit.is_some()),
         ("schedule", !line.schedule.is_empty()),
         ("trace", line.trace.is_some()),
+        ("ack_trace", line.ack_trace.is_some()),
         ("burst", line.burst.is_some()),
         ("overhead", line.overhead != 14),
         ("queue.discipline", line.queue.discipline.name != "droptail"),

@@ -414,7 +414,11 @@ impl CongestionControl for Cdg {
                 s.rtt_prev = s.rtt;
                 s.rtt = MinMax::default();
             }
-            CaEvent::TxStart | CaEvent::Loss | CaEvent::EcnNoCe | CaEvent::EcnIsCe => {}
+            CaEvent::TxStart
+            | CaEvent::Loss
+            | CaEvent::TailLossRepaired
+            | CaEvent::EcnNoCe
+            | CaEvent::EcnIsCe => {}
         }
     }
 

@@ -20,6 +20,9 @@
 //! delay: the least RTT of a round's first 8 exceeds the smallest by an eighth of it, 4 to 16 ms
 //! ```
 //!
+//! `slow_start = "hystart++"` takes its place by RFC 9406: a round trip that has grown by an eighth
+//! lets the window grow by a quarter for five rounds, and then sets `ssthresh`.
+//!
 //! Dialect `linux-2.6` is CUBIC 2.1 of Linux 2.6.22: beta 819, no HyStart, growth beyond W_max of
 //! at most `max_increment` per 100 ms, increases per ACK corrected by the mean of segments per ACK,
 //! and no shift of the epoch. It also enters the first congestion avoidance with one segment per
@@ -41,9 +44,10 @@
 //!
 //! # References
 //! Ha, Rhee, Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant", 2008; Ha, Rhee, "Taming the
-//! Elephants: New TCP Slow Start", 2011; RFC 9438; Linux 6.12 `tcp_cubic`.
+//! Elephants: New TCP Slow Start", 2011; RFC 9438; RFC 9406 for HyStart++; Linux 6.12 `tcp_cubic`.
 
 use super::{AckSample, CaEvent, CaState, CongestionControl, Entry, Tp};
+use crate::hystart_plus_plus::HyStartPlusPlus;
 use trammel_core::entry::{About, Kind, Param, Params};
 
 /// CUBIC in the table of variants.
@@ -56,6 +60,7 @@ pub static ENTRY: Entry = Entry {
             "Ha, Rhee, Xu 2008, CUBIC: A New TCP-Friendly High-Speed TCP Variant",
             "Ha, Rhee 2011, Taming the Elephants: New TCP Slow Start",
             "RFC 9438",
+            "RFC 9406",
             "Linux 6.12 net/ipv4/tcp_cubic.c",
         ],
         params: &[
@@ -108,6 +113,13 @@ pub static ENTRY: Entry = Entry {
                 default: "true",
                 unit: "",
                 help: "leave slow start before the first loss",
+            },
+            Param {
+                name: "slow_start",
+                kind: Kind::Choice(&["hystart", "hystart++", "classic"]),
+                default: "hystart",
+                unit: "",
+                help: "how it ends before the first loss: as in Linux, by RFC 9406, or not",
             },
             Param {
                 name: "hystart_detect",
@@ -184,6 +196,8 @@ struct Cubic {
     /// Segments per ACK in the running mean, sixteenths; `linux-2.6` only.
     delayed_ack: u32,
     hystart: HyStart,
+    /// Takes the place of `hystart` where it is asked for.
+    plus_plus: Option<HyStartPlusPlus>,
 }
 
 /// The state of HyStart, a round of it at a time.
@@ -306,7 +320,7 @@ impl Cubic {
             reno_cwnd: 0,
             delayed_ack: 2 << 4,
             hystart: HyStart {
-                is_on: params.bool("hystart") && !is_2_6,
+                is_on: params.bool("hystart") && !is_2_6 && params.text("slow_start") == "hystart",
                 by_train: detect & 1 != 0,
                 by_delay: detect & 2 != 0,
                 low_window: params.int("hystart_low_window") as u32,
@@ -318,6 +332,7 @@ impl Cubic {
                 curr_rtt: u32::MAX,
                 samples: 0,
             },
+            plus_plus: (params.text("slow_start") == "hystart++").then(HyStartPlusPlus::new),
         }
     }
 
@@ -415,6 +430,9 @@ impl Cubic {
 impl CongestionControl for Cubic {
     fn init(&mut self, tp: &mut Tp) {
         self.reset();
+        if let Some(plus_plus) = &mut self.plus_plus {
+            plus_plus.begin(tp);
+        }
         if self.hystart.is_on {
             self.hystart.begin_round(tp);
         } else if self.initial_ssthresh > 0 {
@@ -438,6 +456,11 @@ impl CongestionControl for Cubic {
     }
 
     fn cong_avoid(&mut self, tp: &mut Tp, _ack: u32, acked: u32) {
+        if let Some(plus_plus) = &mut self.plus_plus
+            && plus_plus.is_active(tp)
+        {
+            return plus_plus.grow(tp, acked);
+        }
         let Some(left) = tp.left_after_slow_start(acked) else {
             return;
         };
@@ -487,16 +510,20 @@ impl CongestionControl for Cubic {
         }
         if self.hystart.is_on && !self.hystart.found && tp.in_slow_start() {
             self.hystart.update(tp, delay, self.delay_min);
+        } else if let Some(plus_plus) = &mut self.plus_plus {
+            plus_plus.take_rtt(tp, delay);
         }
     }
 
     fn observe(&self) -> Vec<(&'static str, f64)> {
-        vec![
+        let mut all = vec![
             ("w_max_pkts", f64::from(self.origin)),
             ("k_s", self.k as f64 / (1 << TIME_BITS) as f64),
             ("cnt", f64::from(self.cnt)),
             ("reno_cwnd_pkts", f64::from(self.reno_cwnd)),
-        ]
+        ];
+        all.extend(self.plus_plus.as_ref().map(HyStartPlusPlus::observe));
+        all
     }
 }
 

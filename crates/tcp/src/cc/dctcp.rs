@@ -172,7 +172,10 @@ impl CongestionControl for Dctcp {
             CaEvent::EcnIsCe => self.echo(tp, true),
             CaEvent::EcnNoCe => self.echo(tp, false),
             CaEvent::Loss => self.react_to_loss(tp),
-            CaEvent::TxStart | CaEvent::CwndRestart | CaEvent::CompleteCwr => {}
+            CaEvent::TxStart
+            | CaEvent::CwndRestart
+            | CaEvent::CompleteCwr
+            | CaEvent::TailLossRepaired => {}
         }
     }
 

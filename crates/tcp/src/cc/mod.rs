@@ -24,6 +24,8 @@ pub enum CaEvent {
     CompleteCwr,
     /// A retransmission timeout.
     Loss,
+    /// A tail loss probe has repaired a loss that nothing else saw.
+    TailLossRepaired,
     /// A packet without Congestion Experienced arrived (receiver side).
     EcnNoCe,
     /// A packet with Congestion Experienced arrived (receiver side).
@@ -37,7 +39,7 @@ pub struct AckFlags {
     pub fast_path: bool,
     /// It advanced the receive window.
     pub window_update: bool,
-    /// It carried ECN-Echo.
+    /// It reported marks, by ECN-Echo or by a count.
     pub ece: bool,
 }
 
@@ -61,7 +63,7 @@ pub struct RateSample {
     pub prior_delivered: u64,
     /// Segments delivered over the interval; negative without a sample.
     pub delivered: i64,
-    /// Segments whose delivery this ACK reported with ECN-Echo.
+    /// Segments that this ACK reported as marked.
     pub delivered_ce: i64,
     /// Length of the interval in µs; negative where there is no sample.
     pub interval_us: i64,
@@ -86,6 +88,107 @@ pub struct RateSample {
     pub is_retrans: bool,
     /// The ACK was of a single small segment, and the receiver may have held it back.
     pub is_ack_delayed: bool,
+    /// Segments in flight when the sampled segment was sent, itself included; 0 for a controller
+    /// that does not [`want`](CongestionControl::wants_flight) it.
+    pub tx_in_flight: u32,
+    /// Segments marked lost since the sampled segment was sent; 0 for a controller that does not
+    /// [`want`](CongestionControl::wants_flight) it.
+    pub lost: u32,
+    /// Segments whose delivery was reported with ECN-Echo since the sampled segment was sent; 0 for
+    /// a controller that does not [`want`](CongestionControl::wants_flight) it.
+    pub marked: u32,
+}
+
+/// A segment newly marked lost, for [`CongestionControl::lost`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostSegment {
+    /// Its first sequence number.
+    pub seq: u32,
+    /// The first sequence number after it.
+    pub end: u32,
+    /// Segments in flight when it was last sent, itself included.
+    pub tx_in_flight: u32,
+    /// Segments marked lost since it was last sent, itself included.
+    pub lost: u32,
+    /// It was sent while the application limited the flow.
+    pub is_app_limited: bool,
+}
+
+/// What a variant that is built on a model of the path does just now, by the numbers of `bbr_phase`
+/// in `inet_diag.h` of BBR's branch of Linux.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// The variant has no phases.
+    #[default]
+    None = 0,
+    /// It looks for the rate, doubling its own every round.
+    Startup = 1,
+    /// It drains the queue of that.
+    Drain = 2,
+    /// It looks for the round trip without a queue.
+    ProbeRtt = 3,
+    /// It looks for a higher rate.
+    ProbeUp = 4,
+    /// It drains the queue of that.
+    ProbeDown = 5,
+    /// It sends at the rate it knows.
+    Cruise = 6,
+    /// It fills the pipe for the next probe.
+    Refill = 7,
+}
+
+impl Phase {
+    /// All, in the order of their numbers.
+    pub const ALL: [Phase; 8] = [
+        Phase::None,
+        Phase::Startup,
+        Phase::Drain,
+        Phase::ProbeRtt,
+        Phase::ProbeUp,
+        Phase::ProbeDown,
+        Phase::Cruise,
+        Phase::Refill,
+    ];
+
+    /// The name for traces; empty for none.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::None => "",
+            Phase::Startup => "startup",
+            Phase::Drain => "drain",
+            Phase::ProbeRtt => "probe-rtt",
+            Phase::ProbeUp => "probe-up",
+            Phase::ProbeDown => "probe-down",
+            Phase::Cruise => "cruise",
+            Phase::Refill => "refill",
+        }
+    }
+}
+
+/// A variant's model of the path, for traces (`union tcp_cc_info`). All is 0 of a variant that has
+/// none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathModel {
+    /// What it does just now.
+    pub phase: Phase,
+    /// The rate in use, bytes/s.
+    pub bw: u64,
+    /// The most that may be in flight while it probes, segments; 0 without a bound.
+    pub inflight_hi: u32,
+    /// The most that may be in flight otherwise, segments; 0 without a bound.
+    pub inflight_lo: u32,
+    /// The share of its segments that are marked, of 1024.
+    pub alpha: u16,
+    /// The long-term estimate of the rate, bytes/s.
+    pub bw_hi: u64,
+    /// The short-term bound of the rate, bytes/s; 0 without.
+    pub bw_lo: u64,
+    /// Gain of the pacing rate, of 256.
+    pub pacing_gain: u16,
+    /// Gain of the window, of 256.
+    pub cwnd_gain: u16,
+    /// By how much ACKs ran ahead of the rate, segments.
+    pub extra_acked: u32,
 }
 
 /// A congestion control, with the hooks of Linux's `struct tcp_congestion_ops`. `ssthresh` and
@@ -130,7 +233,7 @@ pub trait CongestionControl: Debug + Send {
     }
 
     /// Whether `cong_control` takes the place of `cong_avoid` and of the stack's own window
-    /// reduction. Asked once, before the connection is opened.
+    /// reduction. Asked before the connection is opened, and once more after [`init`](Self::init).
     fn has_cong_control(&self) -> bool {
         false
     }
@@ -139,9 +242,34 @@ pub trait CongestionControl: Debug + Send {
     /// is complete and losses are marked.
     fn cong_control(&mut self, _tp: &mut Tp, _rs: &RateSample) {}
 
+    /// Whether the stack keeps for every segment what was in flight and lost when it was sent, for
+    /// [`lost`](CongestionControl::lost) and for `tx_in_flight` and `lost` of a [`RateSample`].
+    /// Asked once, before the connection is opened.
+    fn wants_flight(&self) -> bool {
+        false
+    }
+
+    /// A segment was marked lost (`skb_marked_lost` of BBR's branch of Linux). Called for each,
+    /// before the state of recovery changes, and only for a variant that
+    /// [`wants_flight`](CongestionControl::wants_flight).
+    fn lost(&mut self, _tp: &mut Tp, _segment: &LostSegment) {}
+
     /// Whether the sender marks its segments ECN-capable and reacts to marks by this variant's own
     /// law (`TCP_CONG_NEEDS_ECN`).
     fn needs_ecn(&self) -> bool {
+        false
+    }
+
+    /// Whether the variant's law is for marks counted one by one: it asks for accurate ECN (RFC
+    /// 9768), and takes no classic ECN in its place (`TCP_CONG_NEEDS_ACCECN`,
+    /// `TCP_CONG_NO_FALLBACK_RFC3168`). Such a variant [needs ECN](Self::needs_ecn) too.
+    fn needs_accurate_ecn(&self) -> bool {
+        false
+    }
+
+    /// Whether segments are marked ECT(1), which asks the network for the L4S service (RFC 9331
+    /// §4.1), where accurate ECN is in use; otherwise ECT(0) (`TCP_CONG_ECT_1_NEGOTIATION`).
+    fn sends_ect1(&self) -> bool {
         false
     }
 
@@ -161,7 +289,12 @@ pub trait CongestionControl: Debug + Send {
         2
     }
 
-    /// Internal variables for traces: name and value (`get_info`).
+    /// The model of the path, for traces (`get_info`).
+    fn path_model(&self, _tp: &Tp) -> PathModel {
+        PathModel::default()
+    }
+
+    /// Internal variables: name and value.
     fn observe(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }

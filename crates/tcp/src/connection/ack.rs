@@ -7,7 +7,6 @@ use crate::cc::{AckFlags, AckSample, CaState, RateSample};
 use crate::scoreboard::mark;
 use crate::segment::{Flags, Segment};
 use crate::seq::{after, before};
-use crate::stack::AckPolicy;
 use trammel_core::time::Time;
 
 /// Window of the minimum-RTT filter, ms (`tcp_min_rtt_wlen`).
@@ -21,11 +20,11 @@ impl Connection {
         let ack = segment.ack;
         let una = self.tp.snd_una;
         if !self.is_possible_ack(ack) {
-            // RFC 9293 §3.10.7.4 answers an ACK of what was never sent; Linux, while the connection
-            // is open, drops it in silence.
+            // RFC 9293 §3.10.7.4 answers an ACK of what was never sent; Linux before 7.1, while the
+            // connection is open, drops it in silence.
             let is_dropped = after(ack, self.tp.snd_nxt)
                 && self.state == State::Established
-                && self.stack.ack_policy == AckPolicy::Linux;
+                && !self.stack.answers_future_acks;
             if !is_dropped {
                 self.challenge();
             }
@@ -53,6 +52,10 @@ impl Connection {
         if self.board.is_empty() {
             // Nothing was outstanding: at most a probe of a closed window is answered.
             self.tp.snd_una = ack;
+            if self.tp.accurate_ecn {
+                // Segments without payload may have been marked.
+                self.tp.delivered_ce += u64::from(self.marks_reported(segment, &news, 0, 0));
+            }
             if segment.sack_count > 0
                 && self.handshake.sack
                 && self.take_duplicate(segment, &mut news)
@@ -77,7 +80,7 @@ impl Connection {
             ..RateSample::default()
         };
 
-        let echo = self.tp.ecn_ok && segment.flags.has(Flags::ECE);
+        let echo = self.is_classic_ecn() && segment.flags.has(Flags::ECE);
         news.ece = echo;
         let mut sack_rtt = (-1, -1);
         if segment.sack_count > 0 && self.handshake.sack {
@@ -86,18 +89,24 @@ impl Connection {
         self.take_cumulative(ack, &mut news, sack_rtt, highest_before);
         self.timers.probes = 0;
         news.delivered = (self.tp.delivered - delivered_before) as u32;
-        if echo {
-            self.tp.delivered_ce += u64::from(news.delivered);
-            self.rate.sample.delivered_ce = i64::from(news.delivered);
+        let mut as_predicted = !echo;
+        if self.tp.accurate_ecn {
+            let (delivered, bytes) = (news.delivered, news.delivered_bytes);
+            let marks = self.marks_reported(segment, &news, delivered, bytes);
+            news.ece = marks > 0;
+            as_predicted = marks == 0 && !segment.accecn.is_some();
+            self.count_marks(marks);
+        } else if echo {
+            self.count_marks(news.delivered);
         }
         // Linux predicts the whole header of an ACK: another window or any option leads to the slow
         // path.
-        let is_predicted = segment.sack_count == 0 && !window_changed && !echo;
+        let is_predicted = segment.sack_count == 0 && !window_changed && as_predicted;
         let fast_path = news.advanced && is_predicted;
         let flags = AckFlags {
             fast_path,
             window_update: news.not_duplicate,
-            ece: echo,
+            ece: news.ece,
         };
         // The variant hears of the ACK when its round trip and its deliveries are known.
         self.cc.in_ack_event(&mut self.tp, flags);
@@ -105,7 +114,7 @@ impl Connection {
 
         let in_order = self.tp.ca_state == CaState::Open
             && !news.sacked
-            && !echo
+            && !news.ece
             && (news.advanced || news.not_duplicate);
         let mut retransmit = false;
         if !in_order || self.tp.lost_out > 0 {
@@ -123,6 +132,12 @@ impl Connection {
             self.output.retransmission = true;
         }
         true
+    }
+
+    /// Segments whose delivery this ACK reports were marked.
+    fn count_marks(&mut self, marks: u32) {
+        self.tp.delivered_ce += u64::from(marks);
+        self.rate.sample.delivered_ce = i64::from(marks);
     }
 
     //= rfc5961 §5.2
@@ -193,6 +208,7 @@ impl Connection {
                     news.original_acked = true;
                 }
                 self.tp.delivered += clean;
+                news.delivered_bytes += newest.end.wrapping_sub(self.board.get(first).seq);
                 if self.detection_is_rack() {
                     let (tx_us, end) = (newest.tx_us, newest.end);
                     self.rack
@@ -225,10 +241,14 @@ impl Connection {
                     reordered.get_or_insert(sent.seq);
                 }
                 self.tp.delivered += 1;
+                news.delivered_bytes += sent.end.wrapping_sub(sent.seq);
             } else {
                 self.take_marked(&sent, news, &mut first_sent, &mut last_sent, &mut reordered);
             }
-            if self.detection_is_rack() && !sent.is(mark::SACKED) {
+            if self.detection_is_rack()
+                && !sent.is(mark::SACKED)
+                && !(sent.is(mark::EVER_RETRANS) && self.echo_is_before(sent.tx_us))
+            {
                 self.rack.delivered(
                     now,
                     self.tp.min_rtt_us,
@@ -325,6 +345,7 @@ impl Connection {
             self.tp.sacked_out -= 1;
         } else {
             self.tp.delivered += 1;
+            news.delivered_bytes += sent.end.wrapping_sub(sent.seq);
         }
         if sent.is(mark::LOST) {
             self.tp.lost_out -= 1;
@@ -390,6 +411,8 @@ impl Connection {
     fn control_window(&mut self, ack: u32, news: &AckNews, lost: u32) {
         if self.owns_window {
             self.cc.cong_control(&mut self.tp, &self.rate.sample);
+            // As Linux stores it: the size of bursts follows from what is left.
+            self.tp.pacing_rate = self.tp.pacing_rate.min(self.stack.max_pacing_rate);
             return;
         }
         if matches!(self.tp.ca_state, CaState::Cwr | CaState::Recovery) {

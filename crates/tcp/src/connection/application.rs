@@ -2,7 +2,8 @@
 
 use super::Connection;
 use super::parts::status::State;
-use trammel_core::time::Time;
+use crate::stack::EcnOption;
+use trammel_core::time::{Span, Time};
 
 impl Connection {
     /// Hands `bytes` more to be sent; nothing can follow a FIN.
@@ -22,6 +23,32 @@ impl Connection {
     pub fn write_more(&mut self, bytes: u64) {
         self.write(bytes);
         self.app.has_more = true;
+    }
+
+    /// As [`write`](Connection::write) of an application that says that a record ends here
+    /// (`MSG_EOR`): no segment carries data from both sides of its end.
+    pub fn write_record(&mut self, bytes: u64) {
+        self.write(bytes);
+        if !self.app.fin_sent {
+            self.app.record_ends.push_back(self.app.offered);
+        }
+    }
+
+    /// Gives up data that is not acknowledged so long after its first retransmission (RFC 9293
+    /// §3.9.1, USER TIMEOUT; `TCP_USER_TIMEOUT`); zero for the usual number of retransmissions.
+    pub fn set_user_timeout(&mut self, timeout: Span) {
+        self.timers.user_timeout_us = timeout.as_us();
+    }
+
+    /// Forgets the connection without a word: what comes is answered by a reset.
+    pub fn discard(&mut self) {
+        self.state = State::Closed;
+        self.disarm_if_closed();
+    }
+
+    /// When the AccECN option is sent from now on (`tcp_ecn_option`).
+    pub fn set_ecn_option(&mut self, option: EcnOption) {
+        self.stack.ecn_option = option;
     }
 
     /// Sends full segments only until it is called with false (`TCP_CORK`); what does not fill one

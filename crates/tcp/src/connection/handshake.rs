@@ -4,10 +4,12 @@ use super::Connection;
 use super::parts::output::Reset;
 use super::parts::status::Failure;
 use super::parts::status::State;
+use crate::accecn::reflected;
 use crate::cc::CaState;
 use crate::receiver::Receiver;
-use crate::segment::{Ecn, Flags, Options, Segment};
+use crate::segment::{Flags, Options, Segment};
 use crate::seq::{after, before};
+use crate::stack::{BeyondWindow, EcnMode};
 use trammel_core::time::Time;
 
 impl Connection {
@@ -47,7 +49,7 @@ impl Connection {
         self.disarm_if_closed();
     }
 
-    fn disarm_if_closed(&mut self) {
+    pub(super) fn disarm_if_closed(&mut self) {
         if self.state == State::Closed {
             self.timers.disarm();
             self.pacing.timer = Time::MAX;
@@ -90,21 +92,18 @@ impl Connection {
             segment.flags = Flags::SYN.with(Flags::ACK);
             segment.ack = self.receiver.rcv_nxt;
             segment.ts_ecr = self.receiver.ts_recent;
-            if self.tp.ecn_ok {
-                segment.flags = segment.flags.with(Flags::ECE);
-            }
-        } else if self.asks_for_ecn() {
-            //= rfc3168 §6.1.1
-            //# a host sends an ECN-setup SYN packet
-            segment.flags = segment.flags.with(Flags::ECE).with(Flags::CWR);
+            self.grant_ecn(&mut segment);
+        } else {
+            self.ask_for_ecn(&mut segment);
         }
         if self.cc.needs_ecn() {
             //= rfc8257 §3.6
             //# Hence, for DCTCP connections, the sender SHOULD set ECT for SYN, SYN-ACK, and RST
             //# packets.
             // A switch may drop all else above its threshold.
-            segment.ecn = Ecn::Ect0;
+            segment.ecn = self.ect();
         }
+        self.accurate.syn_sent = segment.ecn;
         self.tp.snd_nxt = self.handshake.iss.wrapping_add(1);
         if self.handshake.syn_sent_us == 0 {
             self.handshake.syn_sent_us = self.tp.now_us;
@@ -113,14 +112,49 @@ impl Connection {
         segment
     }
 
-    /// Whether our SYN is an ECN-setup SYN.
-    fn asks_for_ecn(&self) -> bool {
+    /// The flags by which our SYN asks for ECN.
+    fn ask_for_ecn(&self, syn: &mut Segment) {
         //= rfc3168 §6.1.1.1
         //# A host that receives no reply to an ECN-setup SYN within the normal
         //# SYN retransmission timeout interval MAY resend the SYN and any
         //# subsequent SYN retransmissions with CWR and ECE cleared.
-        let falls_back = self.stack.ecn_fallback && self.timers.retransmits > 0;
-        (self.stack.ecn || self.cc.needs_ecn()) && !falls_back
+        //= rfc9768 §3.1.4.1
+        //# an AccECN TCP Client […] it MAY […] attempt to negotiate […] on the first retransmitted
+        //SYN
+        let (flags, attempts) = match self.ecn_asked() {
+            EcnMode::Off => return,
+            //= rfc3168 §6.1.1
+            //# a host sends an ECN-setup SYN packet
+            EcnMode::Classic => (Flags::ECE.with(Flags::CWR), 1),
+            EcnMode::Accurate => (Flags::ACE, 2),
+        };
+        let falls_back = self.stack.ecn_fallback && self.timers.retransmits >= attempts;
+        if !falls_back {
+            syn.flags = syn.flags.with(flags);
+        }
+    }
+
+    /// The flags by which our SYN/ACK agrees to ECN.
+    fn grant_ecn(&mut self, answer: &mut Segment) {
+        if !self.tp.accurate_ecn {
+            if self.tp.ecn_ok {
+                answer.flags = answer.flags.with(Flags::ECE);
+            }
+            return;
+        }
+        //= rfc9768 §3.1.4.2
+        //# the TCP Server […] SHOULD retransmit the SYN/ACK, but with no AccECN TCP Option
+        match self.timers.retransmits {
+            0 => self.put_first_option(answer),
+            1 => {}
+            // They may have been dropped for their flags.
+            _ => {
+                self.accurate.is_mangled = true;
+                return;
+            }
+        }
+        let ace = reflected(self.accurate.syn_received);
+        answer.flags = answer.flags.with_ace(ace);
     }
 
     /// Our SYN, or our answer to the peer's, leaves once more.
@@ -134,6 +168,7 @@ impl Connection {
     fn take_syn_options(&mut self, segment: &Segment) {
         self.handshake.timestamps = self.stack.timestamps && segment.options.timestamps;
         self.handshake.sack = self.stack.sack && segment.options.sack_permitted;
+        self.tp.sack_ok = self.handshake.sack;
         self.handshake.scaling = segment.options.wscale_plus_1 > 0 && self.stack.window_scaling;
         if self.handshake.scaling {
             self.peer_window.scale = (segment.options.wscale_plus_1 - 1).min(14);
@@ -147,8 +182,10 @@ impl Connection {
         if self.handshake.timestamps {
             self.receiver.ts_recent = segment.ts_val;
         }
+        let stamps = if self.handshake.timestamps { 12 } else { 0 };
+        let own_mss = u32::from(self.stack.mss).max(48 + stamps) - stamps;
         self.receiver
-            .start(segment.seq.wrapping_add(1), self.tp.mss);
+            .start(segment.seq.wrapping_add(1), self.tp.mss, own_mss);
         self.peer_window.size = u32::from(segment.window);
         self.peer_window.largest = self.peer_window.size;
         self.peer_window.updated_by = segment.seq;
@@ -157,11 +194,13 @@ impl Connection {
     /// `segment` acknowledges our SYN.
     fn establish(&mut self, segment: &Segment) {
         self.state = State::Established;
-        self.receiver.established(self.tp.now_us);
+        // Its clock is the instant itself, which the sender's may be beyond.
+        self.receiver.established(self.arrivals.at.as_us());
         self.tp.snd_una = self.handshake.iss.wrapping_add(1);
         self.tp.snd_nxt = self.tp.snd_una;
         self.recovery.high_seq = self.tp.snd_una;
         self.usage.round_end = self.tp.snd_una;
+        self.app.small_end = self.tp.snd_una;
         self.usage.stamp_us = self.tp.now_us;
         // The SYN counts as a delivery, as it does in the kernel.
         self.tp.delivered = 1;
@@ -184,7 +223,7 @@ impl Connection {
             self.sample_rtt(rtt_us as u32);
         }
         if self.timers.retransmits > 0 {
-            self.rtt.after_lost_syn(&self.stack);
+            self.rtt.after_lost_syn(&self.tp, &self.stack);
         }
         //= rfc5681 §3.1
         //# if the SYN or SYN/ACK is lost, the initial window used by a sender after a correctly
@@ -197,6 +236,8 @@ impl Connection {
         self.timers.backoff = 0;
         self.timers.disarm();
         self.cc.init(&mut self.tp);
+        self.tp.pacing_rate = self.tp.pacing_rate.min(self.stack.max_pacing_rate);
+        self.owns_window = self.cc.has_cong_control();
         self.tp.pacing |= self.stack.pacing;
         self.open_send_buffer();
         self.output.new_data = true;
@@ -229,11 +270,7 @@ impl Connection {
             return self.refuse(segment);
         }
         if segment.flags.has(Flags::SYN) {
-            let asks = segment.flags.has(Flags::ECE) && segment.flags.has(Flags::CWR);
-            // A SYN that is ECN-capable is not by RFC 3168: its sender's variant needs a peer of
-            // its own kind.
-            let is_by_rfc = segment.ecn == Ecn::NotEct;
-            self.tp.ecn_ok = asks && ((self.stack.ecn && is_by_rfc) || self.cc.needs_ecn());
+            self.take_syn_ecn(segment);
             self.take_syn_options(segment);
             self.state = State::SynReceived;
             self.output.syn = true;
@@ -257,15 +294,16 @@ impl Connection {
         }
         self.take_syn_options(segment);
         if acks {
-            let agrees = segment.flags.has(Flags::ECE) && !segment.flags.has(Flags::CWR);
-            self.tp.ecn_ok = agrees && (self.stack.ecn || self.cc.needs_ecn());
+            self.take_syn_ack_ecn(segment);
             self.establish(segment);
+            self.accurate.reflects = self.tp.accurate_ecn;
             // On its own, as the kernel does it: the application learns of the connection after
             // that.
             self.output.extra_ack = Some(self.pure_ack(now));
             self.output.rare = true;
         } else {
             // Simultaneous open.
+            self.take_syn_ecn(segment);
             self.state = State::SynReceived;
             self.output.syn = true;
             self.output.rare = true;
@@ -287,6 +325,10 @@ impl Connection {
                 self.peer_window.size = u32::from(segment.window);
             } else {
                 // A repeated SYN is answered as the first one was, and ours may be lost.
+                if self.tp.accurate_ecn {
+                    self.accurate.syn_received = segment.ecn;
+                    self.accurate.is_mangled |= segment.flags.ace() == 0;
+                }
                 self.timers.retransmits = self.timers.retransmits.max(1);
                 self.send_syn_again();
             }
@@ -301,8 +343,8 @@ impl Connection {
                 self.receiver.ts_recent,
             )
             && !segment.flags.has(Flags::RST);
-        let outside =
-            after(segment.seq, self.receiver.right_edge()) || before(end, self.receiver.rcv_wup);
+        let outside = (after(segment.seq, self.receiver.right_edge()) && segment.seq != next)
+            || before(end, self.receiver.rcv_wup);
         if stale || outside {
             if !segment.flags.has(Flags::RST) {
                 self.receiver
@@ -321,6 +363,10 @@ impl Connection {
             return;
         }
         if segment.flags.has(Flags::SYN) {
+            if self.tp.accurate_ecn {
+                self.accurate.syn_received = segment.ecn;
+                self.accurate.reflects = true;
+            }
             self.challenge();
             return;
         }
@@ -337,6 +383,12 @@ impl Connection {
             self.establish(segment);
             self.peer_window.size = u32::from(segment.window) << self.peer_window.scale;
             self.peer_window.updated_by = segment.seq;
+            if self.tp.accurate_ecn {
+                self.take_last_ack_ecn(segment);
+            }
+        }
+        if self.tp.accurate_ecn {
+            self.count_arrival(segment);
         }
         if !self.on_ack(now, segment) {
             return;
@@ -344,13 +396,24 @@ impl Connection {
         self.note_reduction(segment);
         self.output.new_data = true;
         self.on_fin_acked(now);
-        // What lies beyond the window is cut off.
         let mut inside = *segment;
         let room = self.receiver.right_edge();
         let fin = segment.seq.wrapping_add(segment.len);
         if after(fin, room) {
-            inside.len = room.wrapping_sub(segment.seq);
-            inside.flags.0 &= !Flags::FIN.0;
+            let is_dropped = match self.stack.beyond_window {
+                BeyondWindow::CutOff => {
+                    inside.len = room.wrapping_sub(segment.seq);
+                    inside.flags = inside.flags.without(Flags::FIN);
+                    false
+                }
+                BeyondWindow::Taken => !after(room, next),
+                BeyondWindow::TakenAlone => !after(room, next) || self.receiver.readable() > 0,
+            };
+            if is_dropped {
+                self.receiver
+                    .answer_duplicate(segment.seq, end, segment.len > 0);
+                return;
+            }
         }
         let has_fin = inside.flags.has(Flags::FIN);
         if has_fin && before(fin, next) {

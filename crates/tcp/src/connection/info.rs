@@ -6,6 +6,7 @@ use super::parts::status::Failure;
 use super::parts::status::State;
 use super::parts::usage::Bound;
 use crate::cc::{CongestionControl, Tp};
+use crate::segment::Ecn;
 use crate::stack::Stack;
 use trammel_core::time::{Span, Time};
 
@@ -81,6 +82,12 @@ impl Connection {
     /// The window that the peer offers, bytes.
     pub fn peer_window(&self) -> u32 {
         self.peer_window.size
+    }
+
+    /// Payload bytes that the peer reported to have come with this ECN field (RFC 9768 §3.2.3),
+    /// modulo 2³².
+    pub fn bytes_reported(&self, field: Ecn) -> u32 {
+        self.accurate.delivered.get(field)
     }
 
     /// What keeps it from sending more.

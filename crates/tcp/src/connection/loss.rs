@@ -2,7 +2,7 @@
 
 use super::Connection;
 use super::parts::rack::{Rack, sent_after};
-use crate::cc::CaState;
+use crate::cc::{CaState, LostSegment};
 use crate::scoreboard::mark;
 use crate::seq::after;
 use crate::stack::{LossDetection, Reduction};
@@ -24,6 +24,7 @@ impl Connection {
                 self.tp.retrans_out -= 1;
                 self.tp.lost += 1;
                 self.recovery.retransmit_hint = self.recovery.retransmit_hint.min(index);
+                self.tell_lost(index);
             }
             return;
         }
@@ -38,6 +39,29 @@ impl Connection {
         if !self.handshake.sack {
             self.tp.sacked_out = self.tp.sacked_out.min(self.most_duplicates());
         }
+        self.tell_lost(index);
+    }
+
+    /// Tells a controller that asks that segment `index` was marked lost.
+    #[inline]
+    fn tell_lost(&mut self, index: u64) {
+        if !self.wants_flight {
+            return;
+        }
+        let sent = self.board.get(index);
+        if sent.is(mark::SAMPLED) {
+            // It was delivered once and the receiver took that back: the network lost nothing.
+            return;
+        }
+        let flight = self.board.flight(index);
+        let segment = LostSegment {
+            seq: sent.seq,
+            end: sent.end,
+            tx_in_flight: flight.segments,
+            lost: (self.tp.lost as u32).wrapping_sub(flight.lost),
+            is_app_limited: sent.is(mark::APP_LIMITED),
+        };
+        self.cc.lost(&mut self.tp, &segment);
     }
 
     /// The reordering window, µs (RFC 8985 §6.2, step 4).

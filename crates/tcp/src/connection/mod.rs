@@ -10,6 +10,7 @@
 //! | `parts/` | the state, in named parts |
 //! | `application` | the application's calls: writing, reading, closing |
 //! | `handshake` | opening and closing, resets, the state machine |
+//! | `accurate` | accurate ECN: negotiation, counters of the receiver, marks reported to the sender |
 //! | `receive` | segments that arrive: the fast path, timestamps, data, ECN |
 //! | `ack` | cumulative acknowledgement and round-trip samples |
 //! | `sack` | SACK blocks and reports of duplicates |
@@ -27,6 +28,7 @@
 //! | `timeout` | retransmission, tail loss probe, reordering and persist timers |
 //! | `info` | what a connection reports of itself |
 
+mod accurate;
 mod ack;
 mod application;
 mod burst;
@@ -54,6 +56,7 @@ use crate::receiver::Receiver;
 use crate::scoreboard::Scoreboard;
 use crate::stack::Stack;
 pub use info::Info;
+use parts::accurate::Accurate;
 use parts::application::Application;
 use parts::arrivals::Arrivals;
 use parts::burst::{Burst, Pacing};
@@ -77,56 +80,8 @@ use trammel_core::time::Time;
 /// One end of a connection.
 ///
 /// After every call the owner asks [`poll_transmit`](Connection::poll_transmit) until it returns
-/// nothing, and looks at [`next_timer`](Connection::next_timer) again. Two ends and ten
-/// milliseconds between them:
-///
-/// ```
-/// use std::collections::VecDeque;
-/// use trammel_core::entry::Params;
-/// use trammel_core::rng::Rng;
-/// use trammel_core::time::{Span, Time};
-/// use trammel_tcp::cc;
-/// use trammel_tcp::connection::{Connection, State};
-/// use trammel_tcp::stack::Stack;
-///
-/// let cubic = cc::find("cubic").expect("`cubic` is built in");
-/// let params = Params::resolve(&cubic.about, &[]).expect("every variant accepts its defaults");
-/// let stack = Stack::linux_6();
-/// let mut ends = [
-///     Connection::client(&stack, (cubic.build)(&params), Rng::new(1, "client")),
-///     Connection::server(&stack, (cubic.build)(&params), Rng::new(1, "server")),
-/// ];
-///
-/// let mut now = Time::ZERO;
-/// let mut wire = VecDeque::new();
-/// ends[0].connect(now);
-/// ends[0].write(1_000_000);
-/// ends[0].close_when_written();
-/// loop {
-///     for from in [0, 1] {
-///         while let Some(segment) = ends[from].poll_transmit(now) {
-///             wire.push_back((now + Span::from_ms(10), 1 - from, segment));
-///         }
-///     }
-///     if ends[1].state() == State::CloseWait {
-///         break;
-///     }
-///     let arrival = wire.front().map_or(Time::MAX, |(at, ..)| *at);
-///     now = arrival.min(ends[0].next_timer()).min(ends[1].next_timer());
-///     if arrival == now {
-///         let (_, to, segment) = wire.pop_front().expect("the front of the wire arrives now");
-///         ends[to].on_segment(now, &segment);
-///     }
-///     for end in &mut ends {
-///         if end.next_timer() <= now {
-///             end.on_timer(now);
-///         }
-///     }
-/// }
-/// assert_eq!(ends[1].counters().bytes_delivered, 1_000_000);
-/// // Slow start from ten segments: the first window arrives after 30 ms, six more every 20 ms.
-/// assert_eq!(now, Time::from_ms(150));
-/// ```
+/// nothing, and looks at [`next_timer`](Connection::next_timer) again, as
+/// the crate page shows with two ends and ten milliseconds between them.
 #[derive(Debug)]
 pub struct Connection {
     stack: Stack,
@@ -135,6 +90,8 @@ pub struct Connection {
     cc: Box<dyn CongestionControl>,
     /// The variant sets the window itself for every ACK.
     owns_window: bool,
+    /// The variant asks what was in flight when a segment was sent.
+    wants_flight: bool,
     state: State,
     failure: Option<Failure>,
     counters: Counters,
@@ -159,6 +116,8 @@ pub struct Connection {
     timers: Timers,
     probe: TailLossProbe,
 
+    accurate: Accurate,
+
     // Receiving.
     arrivals: Arrivals,
     receiver: Receiver,
@@ -171,8 +130,14 @@ impl Connection {
     fn new(stack: &Stack, cc: Box<dyn CongestionControl>, rng: Rng) -> Connection {
         let tp = Tp::of_stack(stack, rng);
         let iss = tp.snd_una;
+        let mut board = Scoreboard::new();
+        let wants_flight = cc.wants_flight();
+        if wants_flight {
+            board.keep_flights();
+        }
         Connection {
             owns_window: cc.has_cong_control(),
+            wants_flight,
             state: State::Closed,
             failure: None,
             counters: Counters::default(),
@@ -184,7 +149,7 @@ impl Connection {
             burst: Burst::default(),
             pacing: Pacing::new(),
             output: Output::new(),
-            board: Scoreboard::new(),
+            board,
             sack: Sack::default(),
             rtt: Rtt::new(stack),
             rate: RateSampler::default(),
@@ -192,6 +157,7 @@ impl Connection {
             recovery: Recovery::new(iss, stack.reordering),
             timers: Timers::new(),
             probe: TailLossProbe::default(),
+            accurate: Accurate::default(),
             arrivals: Arrivals::new(),
             receiver: Receiver::new(stack),
             stack: stack.clone(),

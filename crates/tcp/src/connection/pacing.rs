@@ -42,11 +42,11 @@ impl Connection {
 
     /// Pacing rate in bytes/s: the variant's own, or the one that the kernel derives from the
     /// window (twice the rate of the window in slow start, 1.2 times afterwards) and shows without
-    /// using it.
+    /// using it; neither is above `SO_MAX_PACING_RATE`.
     pub fn pacing_rate(&self) -> u64 {
-        let tp = &self.tp;
+        let (tp, most) = (&self.tp, self.stack.max_pacing_rate);
         if self.owns_window || tp.srtt_us == 0 {
-            return tp.pacing_rate;
+            return tp.pacing_rate.min(most);
         }
         let percent = if tp.snd_cwnd < tp.snd_ssthresh / 2 {
             200
@@ -54,6 +54,6 @@ impl Connection {
             120
         };
         let window = u64::from(tp.snd_cwnd.max(tp.packets_out)) * u64::from(tp.mss);
-        window * percent * 80_000 / u64::from(tp.srtt_us)
+        (window * percent * 80_000 / u64::from(tp.srtt_us)).min(most)
     }
 }

@@ -3,7 +3,7 @@
 //! Source: draft-ietf-ccwg-bbr, "Delivery Rate Samples"; Linux `tcp_rate.c`.
 
 use super::Connection;
-use crate::scoreboard::mark;
+use crate::scoreboard::{Flight, mark};
 use crate::seq::after;
 
 impl Connection {
@@ -36,6 +36,9 @@ impl Connection {
             self.rate.sample.last_end_seq = sent.end;
             self.rate.sample.interval_us = i64::from(sent.tx_us.wrapping_sub(sent.first_tx_us));
             self.tp.first_tx_mstamp_us = widen(sent.tx_us);
+            if self.wants_flight {
+                self.rate.sent_with = self.board.flight(index);
+            }
         }
     }
 
@@ -56,6 +59,11 @@ impl Connection {
             return;
         }
         rate.delivered = (self.tp.delivered - rate.prior_delivered) as i64;
+        if self.wants_flight {
+            rate.tx_in_flight = self.rate.sent_with.segments;
+            rate.lost = (self.tp.lost as u32).wrapping_sub(self.rate.sent_with.lost);
+            rate.marked = (self.tp.delivered_ce as u32).wrapping_sub(self.rate.sent_with.marked);
+        }
         rate.snd_interval_us = rate.interval_us;
         rate.rcv_interval_us = (self.tp.now_us - rate.prior_mstamp_us) as i64;
         rate.interval_us = rate.snd_interval_us.max(rate.rcv_interval_us);
@@ -68,6 +76,19 @@ impl Connection {
         let (new, us) = (rate.delivered as u64, rate.interval_us as u64);
         if !rate.is_app_limited || new * old_us >= old_delivered * us {
             self.rate.last_good = (new, us);
+        }
+    }
+
+    /// Segment `index` has left: keeps what is in flight with it.
+    #[inline]
+    pub(super) fn note_flight(&mut self, index: u64) {
+        if self.wants_flight {
+            let flight = Flight {
+                segments: self.tp.packets_in_flight(),
+                lost: self.tp.lost as u32,
+                marked: self.tp.delivered_ce as u32,
+            };
+            self.board.set_flight(index, flight);
         }
     }
 

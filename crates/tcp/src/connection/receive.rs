@@ -39,6 +39,9 @@ impl Connection {
         if self.handshake.timestamps {
             self.note_timestamp(segment);
         }
+        if self.tp.accurate_ecn {
+            self.count_arrival(segment);
+        }
         // A receiver of bulk data has nothing outstanding: the ACK in each segment says nothing
         // new.
         let bulk = segment.len > 0
@@ -63,8 +66,7 @@ impl Connection {
     /// flags, in the window, with the options agreed on.
     #[inline]
     fn is_expected(&self, segment: &Segment) -> bool {
-        let flags = segment.flags.0 & !Flags::PSH.0;
-        flags == Flags::ACK.0
+        segment.flags.without(self.arrivals.harmless) == Flags::ACK
             && segment.options.timestamps == self.handshake.timestamps
             && !before(segment.seq, self.receiver.rcv_nxt)
             && !after(
@@ -76,6 +78,7 @@ impl Connection {
 
     #[inline]
     pub(super) fn note_timestamp(&mut self, segment: &Segment) {
+        self.arrivals.is_newer = after(segment.ts_val, self.receiver.ts_recent);
         // RFC 7323 §4.3: only a segment that touches what was last acknowledged is echoed; and none
         // whose ACK cannot be true, of which nothing counts. One that came late does not set the
         // clock back.
@@ -104,6 +107,12 @@ impl Connection {
                 self.receiver.rtt_sample(u64::from(ms) * 1000);
             }
         }
+        if self.tp.accurate_ecn {
+            if std::mem::take(&mut self.accurate.acks_next) {
+                self.receiver.now = true;
+            }
+            self.note_repetition(segment.seq);
+        }
         if self.receiver.must_flush(segment) {
             self.output.extra_ack = Some(self.pure_ack(now));
             self.output.rare = true;
@@ -120,7 +129,7 @@ impl Connection {
     /// The sender says that it has reduced its window (RFC 3168 §6.1.3). It may be so small that
     /// the sender waits for each ACK.
     pub(super) fn note_reduction(&mut self, segment: &Segment) {
-        if self.tp.ecn_ok && segment.flags.has(Flags::CWR) {
+        if self.is_classic_ecn() && segment.flags.has(Flags::CWR) {
             self.tp.ecn_demand_cwr = false;
             self.receiver.now |= segment.len > 0;
         }
@@ -143,11 +152,13 @@ impl Connection {
             Ecn::Ce => {
                 self.counters.ce_received += 1;
                 self.cc.cwnd_event(&mut self.tp, CaEvent::EcnIsCe);
-                // A variant that echoes by itself has asked for an ACK where one is needed.
-                if !self.tp.ecn_demand_cwr {
-                    self.receiver.hurry();
+                if !self.tp.accurate_ecn {
+                    // A variant that echoes by itself has asked for an ACK where one is needed.
+                    if !self.tp.ecn_demand_cwr {
+                        self.receiver.hurry();
+                    }
+                    self.tp.ecn_demand_cwr = true;
                 }
-                self.tp.ecn_demand_cwr = true;
                 self.arrivals.ecn_seen = true;
             }
             Ecn::Ect0 | Ecn::Ect1 => {

@@ -210,7 +210,7 @@ impl Connection {
         self.enter(CaState::Loss);
         self.recovery.high_seq = self.tp.snd_nxt;
         self.probe.end = None;
-        self.recovery.reduction.cwr_pending |= self.tp.ecn_ok;
+        self.recovery.reduction.cwr_pending |= self.is_classic_ecn();
         self.recovery.frto =
             self.stack.frto && self.handshake.sack && (first || self.timers.retransmits > 0);
     }

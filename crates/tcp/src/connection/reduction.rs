@@ -29,7 +29,7 @@ impl Connection {
         self.recovery.reduction.prr_out = 0;
         self.recovery.reduction.halving_ack = false;
         self.tp.snd_ssthresh = self.cc.ssthresh(&mut self.tp);
-        self.recovery.reduction.cwr_pending |= self.tp.ecn_ok;
+        self.recovery.reduction.cwr_pending |= self.is_classic_ecn();
     }
 
     /// One ACK's part of a reduction.
@@ -121,11 +121,12 @@ impl Connection {
         self.recovery.reduction.prr_out = 0;
         self.recovery.reduction.halving_ack = false;
         self.recovery.undo.marker = None;
-        self.recovery.reduction.cwr_pending |= self.tp.ecn_ok;
+        self.recovery.reduction.cwr_pending |= self.is_classic_ecn();
     }
 
     /// A tail loss that only the probe saw: reduce at once, to the threshold.
     pub(super) fn begin_cwr_for_probe(&mut self) {
+        self.cc.cwnd_event(&mut self.tp, CaEvent::TailLossRepaired);
         self.start_reduction();
         self.enter(CaState::Cwr);
         self.end_reduction();

@@ -108,6 +108,7 @@ impl Connection {
         }
         self.board.get_mut(index).marks = marks;
         news.sacked = true;
+        news.delivered_bytes += sent.end.wrapping_sub(sent.seq);
         self.tp.sacked_out += 1;
         self.tp.delivered += 1;
         self.rack.delivered(

@@ -74,6 +74,11 @@ impl Connection {
         ) {
             delay = self.until_rto_us().max(1);
         }
+        if self.timers.retransmits > 0
+            && let Some(left) = self.user_timeout_left_us()
+        {
+            delay = delay.min(left.max(1));
+        }
         self.arm(now, Pending::Retransmission, delay);
     }
 
@@ -221,9 +226,12 @@ impl Connection {
             _ if self.board.is_empty() => return,
             _ => {}
         }
-        if self.timers.retransmits >= MAX_RETRANSMITS {
+        if self.has_given_up() {
             self.fail(Failure::TimedOut);
             return;
+        }
+        if self.timers.retransmits == 0 {
+            self.timers.first_timeout_us = self.tp.now_us;
         }
         self.counters.timeouts += 1;
         self.enter_loss();
@@ -231,7 +239,29 @@ impl Connection {
         self.timers.backoff += 1;
         self.output.retransmission = true;
         self.output.first_lost_at_once = true;
-        self.arm(now, Pending::Retransmission, self.rto_us());
+        let left = self.user_timeout_left_us().unwrap_or(u64::MAX);
+        self.arm(now, Pending::Retransmission, self.rto_us().min(left.max(1)));
+    }
+
+    /// Whether the present timeout is the last.
+    fn has_given_up(&self) -> bool {
+        match self.user_timeout_left_us() {
+            Some(left) => left == 0,
+            None => self.timers.retransmits >= MAX_RETRANSMITS,
+        }
+    }
+
+    /// What is left of the user's timeout, which counts from the first retransmission.
+    fn user_timeout_left_us(&self) -> Option<u64> {
+        let most = self.timers.user_timeout_us;
+        if most == 0 {
+            return None;
+        }
+        if self.timers.retransmits == 0 {
+            return Some(most);
+        }
+        let elapsed = self.tp.now_us - self.timers.first_timeout_us;
+        Some(most.saturating_sub(elapsed))
     }
 
     /// A probe: new data where there is some and the window lets it, else the last segment again.
@@ -241,6 +271,8 @@ impl Connection {
             self.output.probe = true;
             self.output.rare = true;
         } else {
+            // One is outstanding: what the timer has waited since the head was sent counts.
+            self.timers.pending = Pending::TailLossProbe;
             self.rearm_retransmission(now);
         }
     }

@@ -95,7 +95,7 @@ impl Connection {
         false
     }
 
-    fn reset(&self, now: Time, reset: Reset) -> Segment {
+    fn reset(&mut self, now: Time, reset: Reset) -> Segment {
         let mut segment = Segment::reset(reset.seq, reset.ack);
         //= rfc7323 §5.2
         //# If an <RST> is being generated because of a user abort, […] the Timestamps option SHOULD
@@ -106,7 +106,7 @@ impl Connection {
             segment.ts_ecr = self.receiver.ts_recent;
         }
         if reset.is_ours {
-            self.mark_ecn(&mut segment);
+            self.mark_ecn(&mut segment, None);
         }
         segment
     }
@@ -114,8 +114,10 @@ impl Connection {
     /// What ECN has a segment without new payload say: the echo of a mark. Such a segment is not
     /// ECN-capable, except of a variant that needs ECN (RFC 3168 §6.1.5 and §6.1.4; RFC 8257 §3.4).
     #[inline]
-    fn mark_ecn(&self, segment: &mut Segment) {
-        if self.tp.ecn_ok {
+    fn mark_ecn(&mut self, segment: &mut Segment, dsack: Option<u32>) {
+        if self.tp.accurate_ecn {
+            self.mark_accurately(segment, dsack);
+        } else if self.tp.ecn_ok {
             if self.tp.ecn_demand_cwr {
                 segment.flags = segment.flags.with(Flags::ECE);
             }
@@ -180,14 +182,19 @@ impl Connection {
     /// Payload of a full segment: the MSS, less what SACK blocks take of the header.
     #[inline]
     fn full_payload(&self) -> u32 {
-        if !self.handshake.sack || !self.receiver.has_sack() {
+        let has_sack = self.handshake.sack && self.receiver.has_sack();
+        if !has_sack && !self.tp.accurate_ecn {
             return self.tp.mss;
         }
         //= rfc9293 §3.7.1
         //# if there are any IP or TCP Options to be sent in a packet, then the sender must decrease
         //# the size of the TCP data accordingly
-        let blocks = self.receiver.sack_count(self.sack_room(0)) as u32;
-        self.tp.mss - SACK_OPTION_BYTES - SACK_BLOCK_BYTES * blocks
+        let blocks = if has_sack {
+            self.receiver.sack_count(self.sack_room(0)) as u8
+        } else {
+            0
+        };
+        self.tp.mss - self.option_bytes(blocks)
     }
 
     /// Payload of the next new segment: a full one or all there is. A smaller part only where it is
@@ -231,6 +238,7 @@ impl Connection {
             segment.ts_ecr = self.receiver.ts_recent;
         }
         let mut acknowledges = true;
+        let dsack = self.receiver.duplicate();
         if self.handshake.sack && self.receiver.has_sack() {
             let room = self.sack_room(len);
             segment.sack_count = self.receiver.sack_blocks(room, &mut segment.sack);
@@ -238,7 +246,7 @@ impl Connection {
             // follows.
             acknowledges = room > 0;
         }
-        self.mark_ecn(segment);
+        self.mark_ecn(segment, dsack);
         if acknowledges {
             self.receiver.acknowledged();
         }
@@ -291,6 +299,7 @@ impl Connection {
             }
             self.recovery.undo.retrans = self.recovery.undo.retrans.max(0) + 1;
         }
+        self.note_flight(index);
         if self.detection() != crate::stack::LossDetection::DupThresh {
             self.rack.retransmission(index, tx_us);
         }
@@ -365,7 +374,8 @@ impl Connection {
             self.usage.bound = Bound::Pacing;
             return false;
         }
-        let Some(len) = self.sendable(unsent) else {
+        let (next, is_whole) = self.app.in_record(unsent);
+        let Some(len) = self.sendable(next) else {
             self.usage.bound = Bound::PeerWindow;
             if self.board.is_empty() && self.timers.pending != Pending::Persist {
                 self.arm_persist(now);
@@ -373,8 +383,12 @@ impl Connection {
             return false;
         };
         let fin = wants_fin && u64::from(len) == unsent;
-        if len < self.full_payload() && !fin && self.holds_back_partial(now) {
-            return false;
+        if len < self.full_payload() {
+            let is_record = is_whole && u64::from(len) == next;
+            if !fin && !is_record && self.holds_back_partial(now) {
+                return false;
+            }
+            self.app.small_end = self.tp.snd_nxt.wrapping_add(len);
         }
         if self.stack.offload && self.waits_for_burst() {
             self.burst.is_window_limited = true;
@@ -395,7 +409,16 @@ impl Connection {
             }
             return true;
         }
-        self.stack.nagle && !nothing_out
+        if !self.stack.nagle || nothing_out {
+            return false;
+        }
+        //= rfc9293 §3.7.4
+        //# If there is unacknowledged data (i.e., SND.NXT > SND.UNA), then the sending TCP endpoint
+        //# buffers all user data (regardless of the PSH bit) until the outstanding data has been
+        //# acknowledged or until the TCP endpoint can send a full-sized segment
+        // Minshall's modification, which Linux has: until the small segment that is outstanding has
+        // been acknowledged.
+        !self.stack.minshall || after(self.app.small_end, self.tp.snd_una)
     }
 
     fn send_new(&mut self, now: Time, len: u32, fin: bool, segment: &mut Segment) {
@@ -428,6 +451,7 @@ impl Connection {
             marks,
         });
         self.tp.packets_out += 1;
+        self.note_flight(self.board.tail() - 1);
         self.tp.snd_nxt = end;
         self.app.sent += u64::from(len);
         self.counters.bytes_sent += u64::from(len);
@@ -442,7 +466,7 @@ impl Connection {
             segment.flags = segment.flags.with(Flags::FIN);
         }
         // Not a FIN alone.
-        if self.tp.ecn_ok && len > 0 {
+        if self.is_classic_ecn() && len > 0 {
             segment.ecn = Ecn::Ect0;
             if self.recovery.reduction.cwr_pending {
                 self.recovery.reduction.cwr_pending = false;
@@ -481,7 +505,8 @@ impl Connection {
             // RFC 9293 §3.8.6.1: what little the window takes, however small.
             let room = self.window_room().min(self.full_payload());
             self.counters.window_probes += 1;
-            let len = u64::from(room).min(self.queued()) as u32;
+            let unsent = self.queued();
+            let len = u64::from(room).min(self.app.in_record(unsent).0) as u32;
             if len > 0 && self.may_send_data() {
                 return self.send_new(now, len, false, out);
             }
@@ -491,7 +516,8 @@ impl Connection {
         }
         self.counters.tail_loss_probes += 1;
         let unsent = self.queued();
-        let len = unsent.min(u64::from(self.full_payload())) as u32;
+        let (next, _) = self.app.in_record(unsent);
+        let len = next.min(u64::from(self.full_payload())) as u32;
         let end = self.tp.snd_nxt.wrapping_add(len);
         let fin = self.wants_fin() && u64::from(len) == unsent;
         if (len > 0 || fin) && self.may_send_data() && !after(end, self.window_end()) {

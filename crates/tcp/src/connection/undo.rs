@@ -10,6 +10,16 @@ use crate::scoreboard::mark;
 use crate::seq::before;
 
 impl Connection {
+    //= rfc8985 §6.2
+    //# ignore a segment as invalid if any of its sequence range has been retransmitted before and
+    //# if either of two conditions is true
+    /// Whether the peer's echo tells that what was sent at `sent_us` came by an earlier sending.
+    pub(super) fn echo_is_before(&self, sent_us: u32) -> bool {
+        let age = (self.tp.now_us as u32).wrapping_sub(sent_us);
+        let sent_ms = (self.tp.now_us.saturating_sub(u64::from(age)) / 1000) as u32;
+        self.handshake.timestamps && self.tp.rcv_tsecr != 0 && before(self.tp.rcv_tsecr, sent_ms)
+    }
+
     pub(super) fn start_undo(&mut self) {
         self.recovery.undo.marker = Some(self.tp.snd_una);
         self.recovery.undo.retrans = if self.tp.retrans_out > 0 {

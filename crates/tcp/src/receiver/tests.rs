@@ -9,7 +9,7 @@ const MSS: u32 = 1448;
 /// The end of a connection that is set up at 150 ms, with a round trip of 100 ms.
 fn receiver() -> Receiver {
     let mut receiver = Receiver::new(&Stack::linux_6());
-    receiver.start(0, MSS);
+    receiver.start(0, MSS, MSS);
     receiver.established(150_000);
     receiver.rtt_sample(100_000);
     receiver

@@ -7,15 +7,17 @@ use proptest::prelude::*;
 /// Any segment that a connection could send, with any flags: what its flags give no place to is
 /// zero.
 fn segments() -> impl Strategy<Value = Segment> {
-    let numbers = any::<(u32, u32, u32, u32, u16, u16, u8)>();
+    let flags = 0..=0x1ff_u16;
+    let numbers = (any::<(u32, u32, u32, u32, u16, u16)>(), flags);
+    let accecn = prop::option::of((any::<bool>(), prop::collection::vec(0..1_u32 << 24, 0..=3)));
     let options = (
         any::<(bool, bool)>(),
         0..=15_u8,
         0..=4_u8,
         any::<[u32; 8]>(),
     );
-    (numbers, options, 0..3000_u32).prop_map(|(numbers, options, len)| {
-        let (seq, ack, ts_val, ts_ecr, window, mss, flags) = numbers;
+    (numbers, options, accecn, 0..3000_u32).prop_map(|(numbers, options, accecn, len)| {
+        let ((seq, ack, ts_val, ts_ecr, window, mss), flags) = numbers;
         let ((timestamps, sack_permitted), wscale_plus_1, blocks, edges) = options;
         let flags = Flags(flags);
         let is_syn = flags.has(Flags::SYN);
@@ -30,7 +32,7 @@ fn segments() -> impl Strategy<Value = Segment> {
         {
             (block.start, block.end) = (edges[0], edges[1]);
         }
-        Segment {
+        let mut segment = Segment {
             seq,
             ack: when(flags.has(Flags::ACK), ack),
             len,
@@ -47,7 +49,24 @@ fn segments() -> impl Strategy<Value = Segment> {
             },
             sack,
             ..Segment::default()
+        };
+        if let Some((is_first, counters)) = accecn {
+            let order = if is_first {
+                Order::Ect0First
+            } else {
+                Order::Ect1First
+            };
+            let with = |count: usize| {
+                let mut other = segment;
+                other.set_accecn(AccEcn::new(order, &counters[..count]));
+                other
+            };
+            // As many counters as a header has room for.
+            let fits = |segment: &Segment| segment.header_bytes() <= 60;
+            let found = (0..=counters.len()).rev().map(with).find(fits);
+            segment = found.unwrap_or(segment);
         }
+        segment
     })
 }
 
@@ -62,8 +81,7 @@ fn bytes(segment: &Segment) -> Vec<u8> {
 /// A bare ACK whose header has these options.
 fn with_options(flags: Flags, options: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0; SHORTEST_HEADER + options.len()];
-    bytes[12] = (bytes.len() as u8 / 4) << 4;
-    bytes[13] = flags.0;
+    [bytes[12], bytes[13]] = ((bytes.len() as u16 / 4) << 12 | flags.0).to_be_bytes();
     bytes[SHORTEST_HEADER..].copy_from_slice(options);
     bytes
 }
@@ -83,7 +101,10 @@ proptest! {
     }
 
     #[test]
-    fn no_options_panic(words in prop::collection::vec(any::<[u8; 4]>(), 0..=10), flags: u8) {
+    fn no_options_panic(
+        words in prop::collection::vec(any::<[u8; 4]>(), 0..=10),
+        flags in 0..=0x1ff_u16,
+    ) {
         let bytes = with_options(Flags(flags), &words.concat());
         if let Ok((segment, _)) = read_header(&bytes) {
             prop_assert!(segment.sack_blocks().len() <= 4 && segment.options.wscale_plus_1 <= 15);
@@ -124,6 +145,35 @@ fn options_may_come_in_any_order_and_unknown_ones_with_them() {
     assert_eq!((known, header), ((536, 15, true), 36));
     let (ack, _) = read_header(&with_options(Flags::ACK, &options)).unwrap();
     assert_eq!((ack.mss, ack.options), (0, Options::default()));
+}
+
+#[test]
+fn an_accecn_option_stands_between_timestamps_and_sack_blocks() {
+    let mut segment = Segment {
+        flags: Flags::ACK,
+        sack_count: 1,
+        sack: [SackBlock { start: 1, end: 2 }; 4],
+        options: Options {
+            timestamps: true,
+            ..Options::default()
+        },
+        ts_val: 3,
+        ts_ecr: 4,
+        ..Segment::default()
+    };
+    segment.set_accecn(AccEcn::new(Order::Ect1First, &[5, 6, 0x01_0203]));
+    let expected = [
+        1, 1, 8, 10, 0, 0, 0, 3, 0, 0, 0, 4, 174, 11, 0, 0, 5, 0, 0, 6, 1, 2, 3, 1, 1, 1, 5, 10, 0,
+        0, 0, 1, 0, 0, 0, 2,
+    ];
+    assert_eq!(bytes(&segment)[20..56], expected);
+    segment.options.timestamps = false;
+    segment.accecn = crate::accecn::Form::default();
+    segment.set_accecn(AccEcn::new(Order::Ect0First, &[7]));
+    assert_eq!(
+        bytes(&segment)[20..36],
+        [172, 5, 0, 0, 7, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2]
+    );
 }
 
 #[test]

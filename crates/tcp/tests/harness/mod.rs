@@ -60,6 +60,8 @@ pub enum Fate {
     Twice(Span),
     /// A router marks it, if it is ECN-capable.
     Mark,
+    /// It loses its ECN field.
+    Bleach,
 }
 
 type Filter = Box<dyn FnMut(&Sent) -> Fate>;
@@ -251,6 +253,11 @@ impl Pair {
             Fate::Twice(more) => {
                 self.put(arrival, 1 - from, segment);
                 self.put(arrival + more, 1 - from, segment);
+            }
+            Fate::Bleach => {
+                let mut segment = segment;
+                segment.ecn = Ecn::NotEct;
+                self.put(arrival, 1 - from, segment);
             }
             Fate::Mark => {
                 let mut segment = segment;

@@ -14,7 +14,7 @@ use trammel_netfpga::params::PRESETS;
 pub fn find(text: &str, interrupted: &Arc<AtomicBool>) -> anyhow::Result<Box<dyn Testbed>> {
     let name = text.split(':').next().unwrap_or(text);
     if PRESETS.iter().any(|(known, ..)| *known == name) {
-        return Ok(Box::new(NetFpga::parse(text)?));
+        return Ok(Box::new(NetFpga::parse(text, interrupted)?));
     }
     if names().contains(&text) {
         let profile = DeviceProfile::shipped(text)?;

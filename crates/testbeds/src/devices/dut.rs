@@ -1,12 +1,14 @@
 //! Which device is built and tested between two interfaces:
-//! `--dut wire|kernel|bridge|FILE.click|"COMMAND"`.
+//! `--dut wire|kernel|bridge|netfpga|FILE.click|"COMMAND"`.
 
 use super::filters::Filters;
+use super::netfpga::LiveCard;
 use std::path::PathBuf;
 use std::str::FromStr;
 use trammel_io::program;
 use trammel_router::BuiltIn;
 use trammel_router::lang;
+use trammel_traffic::tester::port::Way;
 use trammel_workbench::source::Source;
 
 /// Where the names of the two interfaces stand in a command.
@@ -19,6 +21,8 @@ const TO: &[&str] = &["ToDevice"];
 
 /// What a number of filters follows.
 const FILTERED: &str = "kernel:filters=";
+/// The live card; what is said of it follows a colon.
+const CARD: &str = "netfpga";
 
 /// A device that the bench builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub enum Dut {
     Filtered(Filters),
     /// The kernel's bridge.
     Bridge,
+    /// The NetFPGA card on this machine.
+    NetFpga(LiveCard),
     /// `trammel router` with a configuration.
     Click(PathBuf),
     /// Any program, told the names of its interfaces.
@@ -51,7 +57,12 @@ impl FromStr for Dut {
                 )
             });
         }
+        let of_card = text.strip_prefix(CARD);
+        if let Some(of_card) = of_card.and_then(|rest| rest.strip_prefix(':')) {
+            return of_card.parse().map(Dut::NetFpga);
+        }
         match text {
+            CARD => Ok(Dut::NetFpga(LiveCard::default())),
             "wire" => Ok(Dut::Wire),
             "kernel" => Ok(Dut::Kernel),
             "bridge" => Ok(Dut::Bridge),
@@ -60,9 +71,9 @@ impl FromStr for Dut {
             }
             file if is_click(file) => Ok(Dut::Click(file.into())),
             other => Err(format!(
-                "`{other}` is no device; give `wire`, `kernel`, `kernel:filters=25`, `bridge`, a \
-                 file whose name ends with `.click`, or a command with `{{in}}` and `{{out}}` for \
-                 the names of its interfaces"
+                "`{other}` is no device; give `wire`, `kernel`, `kernel:filters=25`, `bridge`, \
+                 `netfpga`, a file whose name ends with `.click`, or a command with `{{in}}` and \
+                 `{{out}}` for the names of its interfaces"
             )),
         }
     }
@@ -77,6 +88,7 @@ impl Dut {
             Dut::Filtered(Filters::One) => "kernel's router, 1 filter".to_owned(),
             Dut::Filtered(filters) => format!("kernel's router, {} filters", filters.number()),
             Dut::Bridge => "kernel's bridge".to_owned(),
+            Dut::NetFpga(card) => card.name(),
             Dut::Click(file) => {
                 let name = file.file_name().unwrap_or(file.as_os_str());
                 name.to_string_lossy().into_owned()
@@ -91,6 +103,7 @@ impl Dut {
         match self {
             Dut::Wire | Dut::Bridge => false,
             Dut::Kernel | Dut::Filtered(_) => true,
+            Dut::NetFpga(card) => card.is_router(),
             Dut::Click(_) | Dut::Command(_) => !is_bridged,
         }
     }
@@ -103,13 +116,20 @@ impl Dut {
                 let source = Source::read(&file.to_string_lossy())?;
                 of_configuration(&source.text, &source.name)
             }
+            Dut::NetFpga(card) => {
+                card.check()?;
+                Ok(NAMES.map(str::to_owned))
+            }
             _ => Ok(NAMES.map(str::to_owned)),
         }
     }
 
-    /// The program that it is, with its arguments; `own` is this program.
-    pub fn program(&self, own: &str, [inward, outward]: &[String; 2]) -> Option<Vec<String>> {
+    /// The program that it is, with its arguments; `own` is this program, and the tester's frames
+    /// go by `way`.
+    pub(crate) fn program(&self, own: &str, names: &[String; 2], way: Way) -> Option<Vec<String>> {
+        let [inward, outward] = names;
         match self {
+            Dut::NetFpga(card) => Some(card.program(own, names, way)),
             Dut::Click(file) => Some(vec![
                 own.to_owned(),
                 "router".to_owned(),
@@ -177,9 +197,15 @@ mod tests {
             panic!("it has both places")
         };
         let names = dut.interfaces().unwrap();
-        let program = dut.program("trammel", &names).unwrap();
+        let program = dut.program("trammel", &names, Way::AfPacket).unwrap();
         assert_eq!(program, ["/bin/sh", "-c", "my-router --in in --out out"]);
-        for wrong in ["kernels", "my-router --in {in}", "b.toml"] {
+        assert_eq!(of("netfpga"), Ok(Dut::NetFpga(LiveCard::default())));
+        let card = of("netfpga:tables=x.rows").map(|dut| dut.name());
+        assert_eq!(
+            card,
+            Ok("NetFPGA reference-router, live, x.rows".to_owned())
+        );
+        for wrong in ["kernels", "netfpgas", "my-router --in {in}", "b.toml"] {
             assert!(of(wrong).unwrap_err().contains("is no device"), "{wrong}");
         }
         let filtered = of("kernel:filters=25").map(|dut| dut.name());

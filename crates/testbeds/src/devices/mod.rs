@@ -3,4 +3,5 @@
 pub mod dut;
 pub mod filters;
 pub mod namespaces;
+pub mod netfpga;
 pub(crate) mod process;

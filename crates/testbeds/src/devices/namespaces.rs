@@ -115,7 +115,7 @@ impl Home {
             middle,
             ends,
         };
-        home.set_up(&wish.own)?;
+        home.set_up(&wish.own, wish.way)?;
         Ok(home)
     }
 
@@ -154,7 +154,7 @@ impl Home {
         match self.dut {
             Dut::Wire => Vec::new(),
             Dut::Kernel | Dut::Filtered(_) | Dut::Bridge => vec![LINK.to_owned()],
-            Dut::Click(_) | Dut::Command(_) => vec![PROCESS.to_owned()],
+            Dut::NetFpga(_) | Dut::Click(_) | Dut::Command(_) => vec![PROCESS.to_owned()],
         }
     }
 
@@ -175,7 +175,7 @@ impl Home {
         }
     }
 
-    fn set_up(&mut self, own: &str) -> Result<()> {
+    fn set_up(&mut self, own: &str, way: Way) -> Result<()> {
         let Some(middle) = &self.middle else {
             return Ok(());
         };
@@ -184,6 +184,9 @@ impl Home {
             Dut::Filtered(_) if self.is_ipv6 => Err(Error::Invalid(
                 "the filters of RFC 2544 §11.4.1 are for IPv4: leave `-6` or `filters` out"
                     .to_owned(),
+            )),
+            Dut::NetFpga(card) if self.is_ipv6 && card.is_router() => Err(Error::Invalid(
+                "the NetFPGA routers route IPv4 only: leave `-6` or `netfpga` out".to_owned(),
             )),
             Dut::Filtered(filters) => {
                 self.route(middle)?;
@@ -194,7 +197,7 @@ impl Home {
                 middle.add_bridge(BRIDGE, &interfaces)
             }
             dut => {
-                let words = dut.program(own, &self.interfaces).unwrap_or_default();
+                let words = dut.program(own, &self.interfaces, way).unwrap_or_default();
                 let started = Process::start(middle, &words);
                 self.process = Some(started.map_err(|source| Error::Kernel {
                     what: format!("cannot start `{}`", words.join(" ")),

@@ -65,7 +65,7 @@ const PRIORITY: u8 = 40;
   trammel bench --estimate router.click --simulate router.click --ring router.click --machine host \
 --quick -o out
   trammel bench --model reference-1g --model reference-1g:loaded=4 --model click-pc-2009 --quick
-  trammel bench --dut kernel --dut router.click --quick -o out
+  trammel bench --dut kernel --dut router.click --dut netfpga --quick -o out
   trammel bench --dut 'my-router --in {in} --out {out}' --by af-xdp --tests throughput,frame-loss \
 -o out
   trammel bench --ports eth1,eth2 --tests throughput,latency -o out
@@ -91,8 +91,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "MODEL")]
     model: Vec<String>,
     /// Build a device in a namespace and test it: `wire`, `kernel`, `kernel:filters=25` (or 1: RFC
-    /// 2544 §11.4), `bridge`, FILE.click, or a command with `{in}` and `{out}` for its interfaces
-    /// (may be repeated)
+    /// 2544 §11.4), `bridge`, `netfpga` (or `netfpga:tables=FILE`), FILE.click, or a command with
+    /// `{in}` and `{out}` for its interfaces (may be repeated)
     #[arg(long, value_name = "DEVICE", value_parser = str::parse::<Dut>)]
     dut: Vec<Dut>,
     /// Test the device between these two interfaces of this machine; it is a router with the
@@ -370,6 +370,9 @@ fn inputs(args: &Args) -> Inputs {
         match dut {
             Dut::Click(file) => inputs.file(file),
             Dut::Command(command) => inputs.command(command),
+            Dut::NetFpga(card) => {
+                card.tables().into_iter().for_each(|file| inputs.file(file));
+            }
             Dut::Wire | Dut::Kernel | Dut::Filtered(_) | Dut::Bridge => {}
         }
     }

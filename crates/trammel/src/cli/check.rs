@@ -69,6 +69,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 let found = found.map(|point| row(&file.name, &point.id, &point.swept));
                 points.extend(faultless(&file.name, found));
             }
+            Description::Routing(file) => {
+                let found = file.points.iter();
+                let found = found.map(|point| row(&file.name, &point.id, &point.swept));
+                points.extend(faultless(&file.name, found));
+            }
             Description::Placement(file) => {
                 let n = file.problem.chains.len();
                 say(&format!("{}: no fault, {n} chains to place", file.name));

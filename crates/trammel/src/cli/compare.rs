@@ -30,7 +30,7 @@ pub(super) struct Args {
 }
 
 /// A share that was written as `5%`.
-fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').map(str::trim);
     match number.and_then(|number| number.parse::<f64>().ok()) {
         Some(percent) if (0.0..=1e6).contains(&percent) => Ok(percent / 100.0),

@@ -1,4 +1,4 @@
-//! `trammel diverge`: where the simulator and the real kernel part.
+//! `trammel diverge`: where the simulator and the real kernel part, or two logs of controllers.
 
 use super::output::out;
 use anyhow::bail;
@@ -19,44 +19,49 @@ use trammel_transport::refusals::reading;
 /// mechanism
 ///
 /// Both run the same path and lose the same packets. Segments are compared one by one: their data
-/// and their time of sending.
+/// and their time of sending. Of two logs in qlog, the congestion state and the windows are
+/// compared over time.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  trammel diverge examples/kernel.toml\n  trammel diverge s.toml \
-                  --flow bulk --tolerance 5ms -o out\n\n\
+                  --flow bulk --tolerance 5ms -o out\n  trammel diverge ours.sqlog \
+                  theirs.qlog\n\n\
                   With -o, writes divergence.json and both captures from one second before they \
                   diverge.\n\nExit codes:\n  0    identical to the end\n  1    they diverge\n  \
                   2    usage, or a scenario that the kernel's guest cannot express\n  3    there \
                   is no kernel: `trammel kernel build`"
 )]
 pub(super) struct Args {
-    /// The scenario file
-    #[arg(value_name = "SCENARIO.toml")]
+    /// The scenario file, or a log
+    #[arg(value_name = "SCENARIO.toml|A.sqlog")]
     scenario: PathBuf,
+    /// The log to compare with the first
+    #[arg(value_name = "B.sqlog")]
+    other: Option<PathBuf>,
     /// The point of a sweep to run [default: the first]
     #[arg(long, value_name = "POINT")]
-    point: Option<String>,
+    pub(super) point: Option<String>,
     /// The flow to compare [default: the first]
     #[arg(long, value_name = "NAME")]
-    flow: Option<String>,
+    pub(super) flow: Option<String>,
     /// Largest difference that counts as the same time [default: 1 ms plus four packets on the
-    /// slowest link]
+    /// slowest link]; of logs, how long a difference must last [default: 10 ms]
     #[arg(long, value_name = "TIME", value_parser = time)]
-    tolerance: Option<Span>,
+    pub(super) tolerance: Option<Span>,
     /// When to stop [default: the scenario's duration]
     #[arg(long, value_name = "TIME", value_parser = time)]
-    until: Option<Span>,
+    pub(super) until: Option<Span>,
     /// The seed of both, instead of the file's
     #[arg(long, value_name = "SEED")]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     #[command(flatten)]
-    out: super::folder::Args,
+    pub(super) out: super::folder::Args,
     /// Write what was found to standard output as JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
-fn time(text: &str) -> Result<Span, String> {
+pub(super) fn time(text: &str) -> Result<Span, String> {
     let time = super::durations::parse(text)?;
     if (0.0..=1e6).contains(&time.as_secs_f64()) {
         return Ok(time);
@@ -65,6 +70,16 @@ fn time(text: &str) -> Result<Span, String> {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(other) = &args.other {
+        return super::diverge_logs::run(args, &args.scenario, other);
+    }
+    let is_log = ["sqlog", "qlog"].map(|end| args.scenario.extension().is_some_and(|it| it == end));
+    if is_log.contains(&true) {
+        bail!(
+            "`{}` is a log, and one alone has nothing to diverge from; give a second log",
+            args.scenario.display()
+        );
+    }
     let interrupted = super::options::interrupted()?;
     let wish = wish(args)?;
     // A folder that cannot be written is a fault before the work, not after it.

@@ -15,15 +15,22 @@ use trammel_scenario::{preset, reference, schema};
 use trammel_tcp::models;
 
 /// What has a reference of its own.
-pub(super) const WHOLE: [&str; 5] = ["scenario", "forwarding", "traffic", "placement", "schema"];
+pub(super) const WHOLE: [&str; 6] = [
+    "scenario",
+    "forwarding",
+    "traffic",
+    "routing",
+    "placement",
+    "schema",
+];
 
 /// Show the reference of scenario files, or of one name that `trammel list` shows
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel doc scenario\n  trammel doc variant reno")]
 pub(super) struct Args {
-    /// `scenario`, `forwarding`, `traffic`, `placement`, `schema`, or what the name is: variant,
-    /// model, discipline, loss, distribution, application, test, operation, preset, element,
-    /// machine, device, paper
+    /// `scenario`, `forwarding`, `traffic`, `routing`, `placement`, `schema`, or what the name is:
+    /// variant, model, discipline, loss, distribution, application, test, operation, preset,
+    /// element, machine, device, design, paper
     #[arg(value_name = "KIND", required_unless_present = "citations")]
     kind: Option<String>,
     /// The name, as in `trammel list KIND`; for `schema`, the subject
@@ -51,6 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         #[cfg(target_os = "linux")]
         ("forwarding", None) => return out(reference::forwarding().trim_end()),
         ("traffic", None) => return out(reference::traffic().trim_end()),
+        ("routing", None) => return out(reference::routing().trim_end()),
         ("placement", None) => return out(reference::placement().trim_end()),
         ("schema", Some(subject)) => {
             let names = || schema::SUBJECTS.iter().map(|(name, _)| *name);
@@ -115,12 +123,12 @@ fn as_json(kind: Listed, name: &str) -> anyhow::Result<ExitCode> {
                 "kind": param.kind.describe(), "help": param.help })
     });
     let doc = family.catalogue().doc(about.name);
-    let sections = doc.other_sections(&["References"]);
+    let sections = doc.other_sections(&["Example", "References"]);
     let sections = sections.map(|(heading, text)| (heading.to_owned(), json!(text)));
     let row = json!({
         "name": about.name, "aliases": about.aliases, "summary": about.summary,
         "params": params.collect::<Vec<_>>(), "references": about.references,
-        "sections": sections.collect::<serde_json::Map<_, _>>(),
+        "sections": sections.collect::<serde_json::Map<_, _>>(), "example": doc.example("toml"),
     });
     out(&json!({ "schema": "trammel/1", kind.singular(): row }).to_string())
 }
@@ -136,6 +144,8 @@ fn named(kind: Listed, name: &str) -> anyhow::Result<String> {
         Listed::Elements => Ok(super::element::page(super::element::find(name)?)),
         #[cfg(target_os = "linux")]
         Listed::Devices => super::doc_device::page(name),
+        #[cfg(target_os = "linux")]
+        Listed::Designs => super::doc_design::page(name),
         Listed::Machines => machine(name),
         Listed::Papers => paper(name),
         _ => preset(name),
@@ -144,7 +154,7 @@ fn named(kind: Listed, name: &str) -> anyhow::Result<String> {
 
 fn preset(name: &str) -> anyhow::Result<String> {
     let Some(preset) = preset::find(name) else {
-        let names = preset::PRESETS.iter().map(|preset| preset.name);
+        let names = preset::all().iter().map(|preset| preset.name);
         match nearest(name, names) {
             Some(near) => anyhow::bail!("no preset is called `{name}`; did you mean `{near}`?"),
             None => {
@@ -152,10 +162,22 @@ fn preset(name: &str) -> anyhow::Result<String> {
             }
         }
     };
-    Ok(format!(
-        "# {}\n\n{}\n\n```toml\n[path]\n{}\n```",
-        preset.name, preset.summary, preset.keys
-    ))
+    let mut page = format!("# {}\n\n{}\n\n", preset.name, preset.summary);
+    page += "It follows:\n\n";
+    for source in &preset.sources {
+        page += &format!("- {source}\n");
+    }
+    page += &format!("\nAssumed: {}\n\n", preset.assumed.trim());
+    page += &format!("Licence of its data: {}.\n", preset.licence);
+    if !preset.traces.is_empty() {
+        page += &format!("\nOther traces: {}\n", preset.traces.trim());
+    }
+    if let Some(file) = &preset.file {
+        let rows = file.lines().filter(|line| !line.starts_with('#')).count();
+        page += &format!("\nIts course over time is a file of {rows} lines, `preset:{name}`.\n");
+    }
+    page += &format!("\n```toml\n[path]\n{}\n```", preset.keys);
+    Ok(page)
 }
 
 /// A machine with the file that describes it.

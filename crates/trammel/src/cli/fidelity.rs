@@ -1,6 +1,6 @@
 //! `trammel fidelity`: the simulator against the real kernel over paths of all kinds.
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,10 +9,21 @@ use trammel_ground::{DONE, FAILED, INTERRUPTED, UNSUPPORTED, say};
 use trammel_ground::{Unsupported, machine};
 use trammel_report::provenance::provenance;
 use trammel_report::run_folder::{RunFolder, RunInfo};
+use trammel_scenario::plugin::Plugin;
+use trammel_scenario::registry;
 use trammel_stats::table::write_json;
 use trammel_transport::fidelity::matrix;
-use trammel_transport::fidelity::matrix::{Extent, Made, page};
+use trammel_transport::fidelity::matrix::cells::{BBR3, ON_REQUEST, VARIANTS};
+use trammel_transport::fidelity::matrix::extent::{self, Draw, Extent, Wanted};
+use trammel_transport::fidelity::matrix::{Made, page};
 use trammel_transport::fidelity::terminal::Terminal;
+
+/// The words of `--paths`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Paths {
+    Steady,
+    Changing,
+}
 
 /// Measure how close the simulator is to the real kernel, over paths of all kinds
 ///
@@ -37,9 +48,23 @@ pub(super) struct Args {
     /// Number of cells, instead of that of --quick or --full
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     cells: Option<u16>,
+    /// Whether paths stay as they are, or change: delay steps, outages, handovers, jitter that
+    /// reorders
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Paths::Steady)]
+    paths: Paths,
+    /// Queue disciplines of the cells, one in each, instead of the usual ones
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    queues: Vec<String>,
+    /// Draw the first flow of each cell from these variants; `bbr3` needs a kernel of `--source`
+    /// whose `bbr` is version 3, `prague` one that has it; beside `dctcp` and `prague` all have ECN
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = variant)]
+    variants: Vec<&'static str>,
     /// Compare with the kernel of this Linux source tree instead of the package's
     #[arg(long, value_name = "TREE")]
     source: Option<PathBuf>,
+    /// A patch to apply to a copy of the kernel's source; several are applied in the order given
+    #[arg(long = "patch", value_name = "FILE")]
+    patches: Vec<PathBuf>,
     #[command(flatten)]
     out: super::folder::Args,
     /// Threads to use [default: one per core]
@@ -61,15 +86,43 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(cells) = args.cells {
         extent.cells = cells.into();
     }
-    let source = args.source.as_deref().map(tree).transpose()?;
+    let wanted_cells = Wanted {
+        queues: args
+            .queues
+            .iter()
+            .map(|name| queue(name))
+            .collect::<Result<_, _>>()?,
+        variants: args.variants.clone(),
+    };
+    let source = source(args)?;
+    if args.paths == Paths::Changing && !args.variants.is_empty() {
+        bail!("`--variants` is for `--paths steady`; leave one of them out");
+    }
+    if args.paths == Paths::Changing && !args.queues.is_empty() {
+        bail!("`--queues` is for `--paths steady`; leave one of them out");
+    }
+    if args.variants.contains(&BBR3) && source.is_none() {
+        bail!(
+            "`--variants {BBR3}`: the packaged kernel's `bbr` is version 1; name a source tree or \
+             a patch with google's BBR version 3 by `--source` or `--patch`"
+        );
+    }
     // A folder that cannot be written is a fault before the work, not after it.
     let wanted = args.out.wanted();
     let folder = wanted.as_ref().map(RunFolder::begin).transpose()?;
     let watch = Terminal::new(folder.as_ref(), &interrupted);
-    let made = matrix::run(
+    let draw = Draw {
         extent,
-        args.seed,
-        source.as_deref(),
+        paths: match args.paths {
+            Paths::Steady => extent::Paths::Steady,
+            Paths::Changing => extent::Paths::Changing,
+        },
+        seed: args.seed,
+        source: source.as_deref(),
+    };
+    let made = matrix::run(
+        draw,
+        &wanted_cells,
         args.threads.map(usize::from),
         &watch.known(),
         &watch,
@@ -111,14 +164,51 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(code(&made)))
 }
 
-/// The place of a tree, wherever a cell's file lies.
-fn tree(path: &Path) -> anyhow::Result<String> {
-    let whole = path.canonicalize().map_err(|why| {
-        anyhow!(
-            "`{}`: {why}; `--source` takes the folder of a source tree of Linux",
-            path.display()
+/// The discipline of this name.
+fn queue(name: &str) -> anyhow::Result<&'static str> {
+    let family = registry::Family::Discipline;
+    let plugin = Plugin::new(name.trim());
+    let about = plugin
+        .about(family)
+        .map_err(|why| anyhow!("`--queues`: {why}"))?;
+    Ok(about.name)
+}
+
+/// A variant that is drawn.
+fn variant(name: &str) -> Result<&'static str, String> {
+    let known = || VARIANTS.into_iter().chain(ON_REQUEST);
+    known().find(|known| *known == name).ok_or_else(|| {
+        let all: Vec<_> = known().collect();
+        format!("it is none of {}", all.join(", "))
+    })
+}
+
+/// The kernel as a scenario names it, or nothing where it is the package's.
+fn source(args: &Args) -> anyhow::Result<Option<String>> {
+    let tree = args.source.as_deref();
+    let tree = tree.map(|tree| {
+        place(
+            tree,
+            "`--source` takes the folder of a source tree of Linux",
         )
-    })?;
+    });
+    let mut named = match (tree, args.patches.is_empty()) {
+        (None, true) => return Ok(None),
+        (None, false) => "packaged".to_owned(),
+        (Some(tree), _) => tree?,
+    };
+    for patch in &args.patches {
+        named.push('+');
+        named += &place(patch, "`--patch` takes a patch of a source tree of Linux")?;
+    }
+    Ok(Some(named))
+}
+
+/// A place, wherever a cell's file lies.
+fn place(path: &Path, what: &str) -> anyhow::Result<String> {
+    let whole = path
+        .canonicalize()
+        .map_err(|why| anyhow!("`{}`: {why}; {what}", path.display()))?;
     let text = whole
         .to_str()
         .context("a path in a scenario must be UTF-8")?;

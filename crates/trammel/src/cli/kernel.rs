@@ -27,10 +27,11 @@ enum Command {
     /// Build the kernel, once per machine, and boot it once: some minutes, 2.5 GB of disk
     ///
     /// The kernel is kept in $XDG_CACHE_HOME/trammel/kernel by the hash of its source,
-    /// configuration and compiler. An existing one is not built again.
+    /// patches, configuration and compiler. An existing one is not built again.
     #[command(
         after_help = "Examples:\n  apt-get install linux-source-6.12 flex bison bc\n  trammel \
-                      kernel build\n  trammel kernel build --source ~/linux"
+                      kernel build\n  trammel kernel build --source ~/linux\n  \
+                      trammel kernel build --patch bbr3.patch"
     )]
     Build {
         #[command(flatten)]
@@ -39,6 +40,13 @@ enum Command {
         #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         jobs: Option<u16>,
     },
+    /// Compare two kernels over scenarios: which numbers changed, by how much, and where their
+    /// senders diverge
+    ///
+    /// A kernel is `packaged`, a source tree of Linux, or one of these with patches. Both must have
+    /// been built.
+    #[command(after_help = super::kernel_compare::AFTER)]
+    Compare(super::kernel_compare::Args),
     /// Check that the kernel boots here, is complete, and repeats a run to the last byte
     #[command(after_help = "Example:\n  trammel kernel check")]
     Check {
@@ -52,11 +60,14 @@ struct Wanted {
     /// A Linux source tree, which is only read [default: the package linux-source-6.12]
     #[arg(short, long, value_name = "TREE")]
     source: Option<PathBuf>,
+    /// A patch to apply to a copy of the source; several are applied in the order given
+    #[arg(short, long = "patch", value_name = "FILE")]
+    patches: Vec<PathBuf>,
 }
 
 impl Wanted {
     fn wish(&self, jobs: Option<u16>) -> anyhow::Result<Wish> {
-        let mut wish = instrument::wish(self.source.as_deref())?;
+        let mut wish = instrument::wish(self.source.as_deref(), &self.patches)?;
         if let Some(jobs) = jobs {
             wish.jobs = jobs.into();
         }
@@ -68,6 +79,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let interrupted = super::options::interrupted()?;
     match &args.command {
         Command::Build { wanted, jobs } => make(&wanted.wish(*jobs)?, &interrupted),
+        Command::Compare(args) => super::kernel_compare::run(args, &interrupted),
         Command::Check { wanted } => attempt(&wanted.wish(None)?, &interrupted),
     }
 }
@@ -112,7 +124,10 @@ fn make(wish: &Wish, interrupted: &AtomicBool) -> anyhow::Result<ExitCode> {
     } else {
         format!("built in {:.0} s", started.elapsed().as_secs_f64())
     };
-    say(&format!("Linux {}, {how}", built.version));
+    say(&format!(
+        "{}, {how}",
+        instrument::called(&built.version, wish)
+    ));
     print(&format!("{}\n", built.kernel.display()))?;
     let (machine, booted) = (guest::machine(&built)?, Instant::now());
     let stop = || interrupted.load(Ordering::SeqCst);
@@ -128,8 +143,8 @@ fn make(wish: &Wish, interrupted: &AtomicBool) -> anyhow::Result<ExitCode> {
 fn attempt(wish: &Wish, interrupted: &AtomicBool) -> anyhow::Result<ExitCode> {
     let built = instrument::built(wish)?;
     say(&format!(
-        "Linux {}, `{}`",
-        built.version,
+        "{}, `{}`",
+        instrument::called(&built.version, wish),
         built.kernel.display()
     ));
     let machine = guest::machine(&built)?;

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use serde_json::json;
 use std::process::ExitCode;
 use trammel_papers::reproduce as paper;
-use trammel_scenario::preset::PRESETS;
+use trammel_scenario::preset;
 use trammel_scenario::registry::Family;
 #[cfg(target_os = "linux")]
 use trammel_testbeds::beds::model;
@@ -28,6 +28,9 @@ pub(super) enum Listed {
     /// Distributions
     #[value(alias = "distribution")]
     Distributions,
+    /// Applications whose users' experience is the result
+    #[value(alias = "app")]
+    Apps,
     /// Applications whose packets can be sent
     #[value(alias = "application")]
     Applications,
@@ -51,6 +54,10 @@ pub(super) enum Listed {
     #[cfg(target_os = "linux")]
     #[value(alias = "device")]
     Devices,
+    /// NetFPGA reference designs for `trammel netfpga run`
+    #[cfg(target_os = "linux")]
+    #[value(alias = "design")]
+    Designs,
     /// Papers whose tables can be reproduced
     #[value(alias = "paper")]
     Papers,
@@ -78,12 +85,13 @@ impl Listed {
             Listed::Disciplines => Some(Family::Discipline),
             Listed::Losses => Some(Family::Loss),
             Listed::Distributions => Some(Family::Distribution),
+            Listed::Apps => Some(Family::App),
             Listed::Applications => Some(Family::Application),
             Listed::Tests => Some(Family::Test),
             Listed::Operations => Some(Family::Operation),
             Listed::Presets | Listed::Machines | Listed::Papers => None,
             #[cfg(target_os = "linux")]
-            Listed::Elements | Listed::Devices => None,
+            Listed::Elements | Listed::Devices | Listed::Designs => None,
         }
     }
 }
@@ -161,9 +169,9 @@ pub(super) fn rows(kind: Listed) -> Vec<Row> {
     }
     if kind == Listed::Presets {
         let row = |p: &trammel_scenario::preset::Preset| {
-            (p.name.to_owned(), Vec::new(), p.summary.to_owned())
+            (p.name.to_owned(), Vec::new(), p.summary.clone())
         };
-        return PRESETS.iter().map(row).collect();
+        return preset::all().iter().map(row).collect();
     }
     #[cfg(target_os = "linux")]
     if kind == Listed::Elements {
@@ -180,6 +188,17 @@ pub(super) fn rows(kind: Listed) -> Vec<Row> {
     if kind == Listed::Devices {
         let row = |(name, title): (&str, String)| (name.to_owned(), Vec::new(), title);
         return model::all().into_iter().map(row).collect();
+    }
+    #[cfg(target_os = "linux")]
+    if kind == Listed::Designs {
+        let row = |design: &&trammel_netfpga::Design| {
+            (
+                design.name.to_owned(),
+                Vec::new(),
+                design.summary.to_owned(),
+            )
+        };
+        return trammel_netfpga::designs::ALL.iter().map(row).collect();
     }
     let papers = paper::known().into_iter();
     papers

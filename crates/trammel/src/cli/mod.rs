@@ -13,10 +13,14 @@ mod check;
 mod citations;
 mod compare;
 mod completions;
+mod conformance;
 mod decode;
 #[cfg(target_os = "linux")]
 mod diverge;
+mod diverge_logs;
 mod doc;
+#[cfg(target_os = "linux")]
+mod doc_design;
 #[cfg(target_os = "linux")]
 mod doc_device;
 mod durations;
@@ -30,17 +34,23 @@ mod fidelity;
 pub(crate) mod folder;
 #[cfg(target_os = "linux")]
 mod graph;
+#[cfg(unix)]
+mod header;
 mod hint;
 #[cfg(target_os = "linux")]
 mod itg;
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
+mod kernel_compare;
+#[cfg(target_os = "linux")]
 mod link;
 mod list;
 #[cfg(target_os = "linux")]
 mod log;
 mod man;
+#[cfg(target_os = "linux")]
+mod netfpga;
 mod options;
 mod output;
 mod packetdrill;
@@ -100,6 +110,8 @@ enum Command {
     Link(link::Args),
     #[cfg(target_os = "linux")]
     Log(log::Args),
+    #[cfg(target_os = "linux")]
+    Netfpga(netfpga::Args),
     Decode(decode::Args),
     Calibrate(calibrate::Args),
     #[cfg(target_os = "linux")]
@@ -108,10 +120,13 @@ enum Command {
     #[cfg(target_os = "linux")]
     Diverge(diverge::Args),
     Packetdrill(packetdrill::Args),
+    Conformance(conformance::Args),
     Check(check::Args),
     List(list::Args),
     Doc(doc::Args),
     Compare(compare::Args),
+    #[cfg(unix)]
+    Header(header::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -155,6 +170,8 @@ pub fn main() -> ExitCode {
         Command::Link(args) => link::run(&args),
         #[cfg(target_os = "linux")]
         Command::Log(args) => log::run(&args),
+        #[cfg(target_os = "linux")]
+        Command::Netfpga(args) => netfpga::run(&args),
         Command::Decode(args) => decode::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         #[cfg(target_os = "linux")]
@@ -163,10 +180,13 @@ pub fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Diverge(args) => diverge::run(&args),
         Command::Packetdrill(args) => packetdrill::run(&args),
+        Command::Conformance(args) => conformance::run(&args),
         Command::Check(args) => check::run(&args),
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),
         Command::Compare(args) => compare::run(args),
+        #[cfg(unix)]
+        Command::Header(args) => header::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),
     };

@@ -28,6 +28,10 @@ pub(super) struct Args {
     /// For measured streams: another generator, if installed, that alternates with Trammel
     #[arg(long, value_name = "PROGRAM", value_enum, value_delimiter = ',')]
     beside: Vec<Peer>,
+    /// For experiments in a kernel of yours: a source tree, or `packaged+x.patch`, as in
+    /// `[measure] source`
+    #[arg(long, value_name = "SOURCE")]
+    kernel: Option<String>,
     /// Threads to use [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
@@ -37,6 +41,14 @@ pub(super) struct Args {
     /// With `linux-6.12`: write the study to docs/linux-6.12.md
     #[arg(long)]
     write_docs: bool,
+}
+
+/// A path from where the user is, not from the folder of a scenario.
+fn here(source: String) -> String {
+    match std::path::absolute(&source) {
+        Ok(path) if path.exists() => path.display().to_string(),
+        _ => source,
+    }
 }
 
 /// A time of streams.
@@ -77,6 +89,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             threads,
             seconds: args.duration.map(Span::as_secs_f64),
             peers: args.beside,
+            kernel: args.kernel.map(here),
             ..Choice::default()
         },
         out: args.out.wanted(),

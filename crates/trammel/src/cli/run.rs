@@ -7,6 +7,7 @@ use trammel_forwarding::Forwarding;
 use trammel_forwarding::for_placement::ForPlacement;
 use trammel_forwarding::placement::Placement;
 use trammel_report::run::{self, Request};
+use trammel_routing::Routing;
 use trammel_scenario::placement::PlacementFile;
 use trammel_scenario::{Description, Reading};
 use trammel_streams::run::Streams;
@@ -49,6 +50,11 @@ pub(super) fn carry_out(options: &Options, is_sweep: bool) -> anyhow::Result<Exi
         }
         Description::Traffic(file) => {
             run::run(&Streams { file, engines }, &request(interrupted()?))
+        }
+        Description::Routing(file) => {
+            // Before the thread that waits for an interruption.
+            trammel_routing::prepare(&file, &engines);
+            run::run(&Routing { file, engines }, &request(interrupted()?))
         }
         Description::Placement(file) if engines.is_empty() => {
             place(file, false, &request(Arc::default()))

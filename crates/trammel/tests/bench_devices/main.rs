@@ -6,6 +6,7 @@
 mod busy;
 mod command;
 mod left_behind;
+mod netfpga;
 mod rig;
 mod troubles;
 mod truth;

@@ -32,6 +32,15 @@ pub(crate) const TRACES: &[(&str, &str)] = &[
     ("bursty.trace", "1\n1\n1\n1\n50\n50\n51\n100\n"),
 ];
 
+/// Names of the schedules that a generated file may name, with their texts.
+pub(crate) const SCHEDULES: &[(&str, &str)] = &[
+    (
+        "path.csv",
+        "time_s,rate_mbps,delay_ms\n0,5,20\n0.5,20,30\n2,0,25\n2.1,8,10\n",
+    ),
+    ("back.csv", "time_s,ack_delay_ms\n0,5\n1,8.5\n"),
+];
+
 /// The file of `seed`.
 pub(crate) fn scenario(seed: u64) -> Generated {
     let mut rng = Rng::new(seed, "scenario");
@@ -139,7 +148,8 @@ impl Draw {
 
     fn value(&mut self, section: &'static Section, key: &'static Key) -> String {
         match &key.kind {
-            Kind::Table(inner) | Kind::TimeOr(inner) => {
+            Kind::BoolOr(_) if self.chance(0.5) => self.pick(&["true", "false"]).to_owned(),
+            Kind::Table(inner) | Kind::TimeOr(inner) | Kind::BoolOr(inner) => {
                 if matches!(key.kind, Kind::TimeOr(_)) && self.chance(0.5) {
                     return self.quantity(section, key);
                 }

@@ -2,14 +2,15 @@
 //! decide.
 
 use super::values::{quoted, round};
-use super::{Draw, TRACES, Table, block, inline};
+use super::{Draw, SCHEDULES, TRACES, Table, block, inline};
 use trammel::scenario::keys::{
-    ACCESS, CHANGE, FLOW, HOST, LINK, MATRIX, MEASURE, PAIRS, PATH, PREDICT, ROOT, STREAM,
-    TOPOLOGIES, TOPOLOGY, WIFI, WORKLOAD, WORKLOADS,
+    ACCESS, APP, CHANGE, FLOW, GRANTS, HOST, LINK, MATRIX, MEASURE, PAIRS, PATH, PREDICT, ROOT,
+    SCHEDULE_FILE, STREAM, TOPOLOGIES, TOPOLOGY, WIFI, WORKLOAD, WORKLOADS,
 };
 use trammel::scenario::keys_kind::Section;
-use trammel::scenario::preset::PRESETS;
+use trammel::scenario::preset;
 use trammel_core::units::Dimension as D;
+use trammel_netsim::apps::{self, Carrier};
 
 /// Where traffic may go.
 #[derive(Default)]
@@ -25,7 +26,7 @@ impl Draw {
         let mut text = String::new();
         let without = [
             "subject", "duration", "warmup", "engines", "path", "topology", "host", "link", "flow",
-            "workload", "stream", "sweep", "matrix", "predict", "measure", "pcap",
+            "workload", "stream", "app", "sweep", "matrix", "predict", "measure", "pcap",
         ];
         // How long a run may be depends on how fast its network is.
         let (network, link_names) = self.network();
@@ -92,14 +93,29 @@ impl Draw {
             "wifi",
             "schedule",
             "schedule_period",
+            "schedule_file",
             "trace",
+            "ack_trace",
+            "grants",
             "name",
             "from",
             "to",
             "delay",
         ];
         let mut table = self.table(section, &without, 0.22);
+        let has = |table: &Table, key: &str| table.iter().any(|(name, _)| name == key);
+        if !has(&table, "reorder") && self.chance(0.05) {
+            let grants = self.table(&GRANTS, &[], 0.5);
+            self.set(&mut table, section, "grants", inline(&grants));
+        }
         if !may_change {
+            return table;
+        }
+        if self.chance(0.05) {
+            let mut file = self.table(&SCHEDULE_FILE, &["file"], 0.4);
+            let name = self.pick(SCHEDULES).0;
+            self.set(&mut file, &SCHEDULE_FILE, "file", quoted(name));
+            self.set(&mut table, section, "schedule_file", inline(&file));
             return table;
         }
         if self.chance(0.2) {
@@ -111,8 +127,34 @@ impl Draw {
                 let mut change = Table::new();
                 let at = self.written(D::Time, at);
                 self.set(&mut change, &CHANGE, "at", at);
-                let rate = self.quantity(&CHANGE, CHANGE.key("rate"));
-                self.set(&mut change, &CHANGE, "rate", rate);
+                match self.rng.below(8) {
+                    0 => {
+                        self.set(&mut change, &CHANGE, "down", "true".to_owned());
+                        let outage = self.plain(&CHANGE, CHANGE.key("outage"));
+                        self.set(&mut change, &CHANGE, "outage", outage);
+                    }
+                    1 => {
+                        let delay = self.quantity(&CHANGE, CHANGE.key("delay"));
+                        self.set(&mut change, &CHANGE, "delay", delay);
+                    }
+                    // A law of losses or of jitter cannot be changed, only its one number.
+                    2 if !has(&table, "loss") => {
+                        let loss = self.quantity(&CHANGE, CHANGE.key("loss"));
+                        self.set(&mut change, &CHANGE, "loss", loss);
+                    }
+                    3 if !has(&table, "jitter") => {
+                        let jitter = self.quantity(&CHANGE, CHANGE.key("jitter"));
+                        self.set(&mut change, &CHANGE, "jitter", jitter);
+                    }
+                    _ => {
+                        let rate = self.quantity(&CHANGE, CHANGE.key("rate"));
+                        self.set(&mut change, &CHANGE, "rate", rate);
+                    }
+                }
+                if self.chance(0.3) {
+                    let direction = self.plain(&CHANGE, CHANGE.key("direction"));
+                    self.set(&mut change, &CHANGE, "direction", direction);
+                }
                 changes.push(inline(&change));
             }
             let changes = format!("[{}]", changes.join(", "));
@@ -138,6 +180,8 @@ impl Draw {
         match form {
             5 => {
                 let wifi = self.table(&WIFI, &[], 0.5);
+                // The medium takes what waits whenever it is free.
+                table.retain(|(key, value)| *key != "queue" || !value.contains("bandwidth"));
                 self.set(&mut table, &PATH, "wifi", inline(&wifi));
                 // The cell sets its rate itself, and so does what its load is a fraction of.
                 self.limits.shorten(0.3);
@@ -145,9 +189,19 @@ impl Draw {
             6 => {
                 let name = self.pick(TRACES).0;
                 self.set(&mut table, &PATH, "trace", quoted(name));
+                if self.chance(0.3) {
+                    table.retain(|(key, _)| key != "ack_rate");
+                    let back = self.pick(TRACES).0;
+                    self.set(&mut table, &PATH, "ack_trace", quoted(back));
+                }
             }
             7 => {
-                let wired: Vec<_> = PRESETS.iter().filter(|p| p.keys.contains("rate")).collect();
+                // Grants exclude reordering, and a preset's schedule one's own.
+                let is_plain = |p: &&preset::Preset| {
+                    let other = ["grants", "schedule_file"];
+                    p.keys.contains("rate") && !other.iter().any(|key| p.keys.contains(key))
+                };
+                let wired: Vec<_> = preset::all().iter().filter(is_plain).collect();
                 let name = self.pick(&wired).name;
                 self.set(&mut table, &PATH, "preset", quoted(name));
                 if self.chance(0.3) {
@@ -162,7 +216,11 @@ impl Draw {
                 self.set(&mut table, &PATH, "rate", rate);
             }
         }
-        if form != 5 && self.chance(0.2) {
+        // A delay that changes may be shorter than access links take.
+        let is_changed = |(key, value): &(String, String)| {
+            key == "schedule_file" || (key == "schedule" && value.contains("delay"))
+        };
+        if form != 5 && !table.iter().any(is_changed) && self.chance(0.2) {
             let mut access = Table::new();
             let rate = self.quantity(&ACCESS, ACCESS.key("rate"));
             self.set(&mut access, &ACCESS, "rate", rate);
@@ -230,10 +288,15 @@ impl Draw {
                 let delay = self.quantity(&LINK, LINK.key("delay"));
                 self.set(&mut table, &LINK, "delay", delay);
             }
-            let has_schedule = table.iter().any(|(key, _)| key == "schedule");
+            let has_schedule = table.iter().any(|(key, _)| key.starts_with("schedule"));
             if !has_schedule && self.chance(0.1) {
                 let trace = self.pick(TRACES).0;
                 self.set(&mut table, &LINK, "trace", quoted(trace));
+                if self.chance(0.3) {
+                    table.retain(|(key, _)| key != "ack_rate");
+                    let back = self.pick(TRACES).0;
+                    self.set(&mut table, &LINK, "ack_trace", quoted(back));
+                }
             } else {
                 let rate = self.quantity(&LINK, LINK.key("rate"));
                 self.set(&mut table, &LINK, "rate", rate);
@@ -306,6 +369,11 @@ impl Draw {
             block(&mut text, "[[stream]]", &table);
             self.used.insert(".stream".to_owned());
         }
+        if self.chance(0.25) {
+            let table = self.app();
+            block(&mut text, "[[app]]", &table);
+            self.used.insert(".app".to_owned());
+        }
         text
     }
 
@@ -328,9 +396,27 @@ impl Draw {
 
     fn flow(&mut self) -> Table {
         let by_rule = [
-            "name", "params", "start", "stop", "duration", "from", "to", "rtt",
+            "name",
+            "params",
+            "start",
+            "stop",
+            "duration",
+            "from",
+            "to",
+            "rtt",
+            "pacing_rate",
+            "sender_queue",
         ];
         let mut table = self.table(&FLOW, &by_rule, 0.13);
+        let is_unpaced = |(key, value): &(String, String)| key == "pacing" && value == "false";
+        if !table.iter().any(is_unpaced) {
+            for key in ["pacing_rate", "sender_queue"] {
+                if self.chance(0.13) {
+                    let value = self.plain(&FLOW, FLOW.key(key));
+                    self.set(&mut table, &FLOW, key, value);
+                }
+            }
+        }
         self.variant_params(&mut table, &FLOW);
         if self.chance(0.3) {
             let name = self.name();
@@ -384,6 +470,32 @@ impl Draw {
         table
     }
 
+    fn app(&mut self) -> Table {
+        let by_rule = [
+            "name", "users", "variant", "params", "stack", "from", "to", "start", "stop",
+        ];
+        let mut table = self.table(&APP, &by_rule, 0.3);
+        let kind = table.iter().find(|(key, _)| key == "kind");
+        let kind = kind.map(|(_, name)| name.trim_matches('"').to_owned());
+        let entry = apps::find(&kind.expect("it is required")).expect("a drawn name");
+        if entry.carrier == Carrier::Tcp {
+            for key in ["variant", "stack"] {
+                if self.chance(0.5) {
+                    let value = self.value(&APP, APP.key(key));
+                    self.set(&mut table, &APP, key, value);
+                }
+            }
+            self.variant_params(&mut table, &APP);
+        }
+        let users = self.whole(1, 3).to_string();
+        self.set(&mut table, &APP, "users", users);
+        let name = self.name();
+        self.set(&mut table, &APP, "name", quoted(&name));
+        self.between_hosts(&mut table, &APP);
+        self.span(&mut table, &APP);
+        table
+    }
+
     /// What asks for more than one point or for a model by its name.
     fn extras(&mut self, text: &mut String) {
         if self.chance(0.2) {
@@ -409,6 +521,7 @@ impl Draw {
             let of_linux = [
                 ("source", "\".\""),
                 ("kernels", "[\".\"]"),
+                ("patches", "[\".\"]"),
                 ("module", "\".\""),
                 ("sysctls", "[\"net.ipv4.tcp_reordering=5\"]"),
                 ("parameters", "[\"tcp_cubic.hystart=0\"]"),

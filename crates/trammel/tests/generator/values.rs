@@ -205,6 +205,11 @@ impl Draw {
                 1 => "false".to_owned(),
                 _ => self.whole(*low as u64, *high as u64).to_string(),
             },
+            Kind::BoolOrWord(words) => match self.rng.below(3) {
+                0 => "true".to_owned(),
+                1 => "false".to_owned(),
+                _ => quoted(self.pick(words)),
+            },
             Kind::WordOrTime(words) => match self.rng.below(3) {
                 0 => self.quantity(section, key),
                 _ => quoted(self.pick(words)),
@@ -338,8 +343,10 @@ impl Draw {
 
     /// Some parameters of a plug-in that are possible together.
     pub(crate) fn params(&mut self, family: Family, about: &'static About) -> super::Table {
-        if family == Family::Distribution {
-            return self.jitter(about);
+        match family {
+            Family::Distribution => return self.jitter(about),
+            Family::App => return self.app_params(about),
+            _ => {}
         }
         for _ in 0..30 {
             let mut table = super::Table::new();
@@ -358,6 +365,7 @@ impl Draw {
                 mtu: 1500,
                 limit_packets: 100,
                 limit_bytes: u64::MAX,
+                overhead: 14,
             };
             let is_possible = match family {
                 Family::Discipline => plugin.discipline(&facts).is_ok(),
@@ -375,6 +383,59 @@ impl Draw {
             }
         }
         panic!("no parameters of `{}` are possible", about.name);
+    }
+
+    /// Parameters of an application that keep it from being much work.
+    fn app_params(&mut self, about: &'static About) -> super::Table {
+        let may_be: &[(&str, &[&str])] = match about.name {
+            "video" => &[
+                ("ladder", &["[0.2, 0.5, 1.5]", "[0.05]"]),
+                ("segment", &["\"500 ms\"", "\"2 s\""]),
+                ("rule", &["\"bola\"", "\"throughput\""]),
+                ("buffer", &["\"20 s\"", "\"1 min\""]),
+                ("startup", &["\"1 s\"", "\"0 s\""]),
+            ],
+            "web" => &[
+                ("document", &["\"5 kB\"", "1"]),
+                ("objects", &["0", "1", "12"]),
+                ("object", &["\"10 kB\"", "\"1 MB\""]),
+                ("connections", &["1", "2", "64"]),
+                ("think", &["\"0 s\"", "\"200 ms\""]),
+                ("tls", &["true", "false"]),
+            ],
+            "call" => &[
+                ("least", &["\"50 kbit/s\""]),
+                ("first", &["\"200 kbit/s\"", "\"2.5 Mbit/s\""]),
+                ("most", &["\"2.5 Mbit/s\"", "\"5 Mbit/s\""]),
+            ],
+            "game" => &[
+                ("tick", &["\"10 ms\"", "\"1 s\""]),
+                ("command", &["\"1 B\"", "1200"]),
+                ("update", &["\"1200 B\"", "40"]),
+                ("deadline", &["\"0 s\"", "\"50 ms\""]),
+            ],
+            "voice" => &[("codec", &["\"g711\"", "\"g729a\""])],
+            "rpc" => &[
+                ("arrival", &["\"poisson\"", "\"closed\""]),
+                ("rate", &["0.5", "100"]),
+                ("think", &["\"10 ms\"", "\"1 s\""]),
+                ("request", &["1", "\"10 kB\""]),
+                ("response", &["1", "\"100 kB\""]),
+                ("sizes", &["\"constant\"", "\"exponential\""]),
+            ],
+            other => panic!("nothing is drawn for `{other}`"),
+        };
+        let family = Family::App.plural();
+        self.used.insert(format!("{family}:{}", about.name));
+        let mut table = super::Table::new();
+        for (name, values) in may_be {
+            if self.chance(0.5) {
+                self.used.insert(format!("{family}:{}.{name}", about.name));
+                let value = self.pick(values).to_owned();
+                table.push(((*name).to_owned(), value));
+            }
+        }
+        table
     }
 
     /// The parameters of a law of extra delay.

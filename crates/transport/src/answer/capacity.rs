@@ -1,10 +1,15 @@
-//! What a link that changes could have carried over time: its schedule, or the opportunities of its
-//! trace.
+//! What a path that changes could have been over time: the rate of its schedule, or the
+//! opportunities of its trace; its unloaded round trip.
 
+use std::collections::BTreeSet;
+use trammel_core::schedule::Steps;
 use trammel_core::time::{Span, Time};
+use trammel_core::units::Rate;
+use trammel_netsim::link::Conditions;
 use trammel_report::figure::{GREY, Mark, Series};
 use trammel_scenario::model::Scenario;
-use trammel_scenario::path::{Line, Trace};
+use trammel_scenario::path::{Direction, Line, Trace};
+use trammel_scenario::topology::Topology;
 
 /// Levels of a trace's curve.
 const BINS: u32 = 200;
@@ -13,7 +18,7 @@ const MOST_CHANGES: usize = 2000;
 
 /// The rate over time of the one link of `scenario` that changes; nothing where none or several do.
 pub(super) fn curve(scenario: &Scenario) -> Option<Series> {
-    let changes = |line: &&Line| !line.schedule.is_empty() || line.trace.is_some();
+    let changes = |line: &&Line| line.changes_rate(Direction::Data) || line.trace.is_some();
     let mut changing = scenario.topology.lines().filter(changes);
     let line = changing.next()?;
     if changing.next().is_some() {
@@ -26,26 +31,52 @@ pub(super) fn curve(scenario: &Scenario) -> Option<Series> {
     Some(Series::new("link rate", Mark::Step, points).coloured(GREY))
 }
 
+/// The unloaded round trip over time of the path of `scenario`, ms; nothing where it does not
+/// change.
+pub(super) fn round_trip(scenario: &Scenario) -> Option<Series> {
+    let Topology::Path(path) = &scenario.topology else {
+        return None;
+    };
+    let (half, end) = (path.rtt / 2, scenario.end());
+    let delays = |way: Direction| {
+        let course = path.line.course(way, half, Span::ZERO, end);
+        course.ok().and_then(|course| course.conditions)
+    };
+    let both = [delays(Direction::Data), delays(Direction::Ack)];
+    let mut instants = BTreeSet::from([Time::ZERO]);
+    for steps in both.iter().flatten() {
+        instants.extend(steps.changes(end).take(MOST_CHANGES).map(|(_, at, _)| at));
+    }
+    let at = |time: Time| {
+        let delay = |steps: &Option<Steps<Conditions>>| {
+            steps.as_ref().map_or(half, |steps| steps.at(time).delay)
+        };
+        (
+            time.as_secs_f64(),
+            (delay(&both[0]) + delay(&both[1])).as_secs_f64() * 1e3,
+        )
+    };
+    let mut points: Vec<(f64, f64)> = instants.into_iter().map(at).collect();
+    if points.iter().all(|(_, ms)| *ms == points[0].1) {
+        return None;
+    }
+    points.push((end.as_secs_f64(), points[points.len() - 1].1));
+    Some(Series::new("unloaded", Mark::Step, points).coloured(GREY))
+}
+
 fn mbps(bps: f64) -> f64 {
     bps / 1e6
 }
 
 fn schedule(line: &Line, end: Time) -> Vec<(f64, f64)> {
-    let mut points = vec![(0.0, mbps(line.rate.as_bps() as f64))];
-    let mut start = Span::ZERO;
-    'periods: loop {
-        for change in &line.schedule {
-            let at = change.at + start;
-            if at > end || points.len() > MOST_CHANGES {
-                break 'periods;
-            }
-            points.push((at.as_secs_f64(), mbps(change.rate.as_bps() as f64)));
-        }
-        match line.schedule_period.filter(|period| *period > Span::ZERO) {
-            Some(period) => start += period,
-            None => break,
-        }
-    }
+    let course = line.course(Direction::Data, Span::ZERO, Span::ZERO, end);
+    let Some(rates) = course.ok().and_then(|course| course.rate) else {
+        return Vec::new();
+    };
+    let point = |at: Time, rate: Rate| (at.as_secs_f64(), mbps(rate.as_bps() as f64));
+    let mut points = vec![point(Time::ZERO, rates.at(Time::ZERO))];
+    let changes = rates.changes(end).take(MOST_CHANGES);
+    points.extend(changes.map(|(_, at, rate)| point(at, rate)));
     let last = points.last().map_or(0.0, |(_, rate)| *rate);
     points.push((end.as_secs_f64(), last));
     points
@@ -75,21 +106,20 @@ fn opportunities(trace: &Trace, end: Time) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trammel_core::units::Rate;
 
     #[test]
     fn a_schedule_starts_anew() {
         let mut line = Line::new(Rate::from_bps(80_000_000));
         line.schedule = [(0, 80), (10, 20)]
-            .map(|(s, mbps)| trammel_scenario::path::Change {
-                at: Time::from_secs(s),
-                rate: Rate::from_bps(mbps * 1_000_000),
+            .map(|(s, mbps)| {
+                let rate = Rate::from_bps(mbps * 1_000_000);
+                trammel_scenario::path::Change::of_rate(Time::from_secs(s), rate)
             })
             .to_vec();
         line.schedule_period = Some(Span::from_secs(20));
         let points = schedule(&line, Time::from_secs(25));
         assert_eq!(
-            points[1..],
+            points[..],
             [(0.0, 80.0), (10.0, 20.0), (20.0, 80.0), (25.0, 80.0)]
         );
     }

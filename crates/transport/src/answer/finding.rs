@@ -104,6 +104,8 @@ pub(super) enum Of {
     Workload,
     /// The first stream's.
     Stream,
+    /// The first application's.
+    App,
 }
 
 impl Metric {
@@ -181,6 +183,7 @@ impl Metric {
                 names.find(has).cloned()
             }
             Of::Stream => scenario.streams.first().map(|one| one.name.clone()),
+            Of::App => scenario.apps.first().map(|one| one.name.clone()),
         }
     }
 

@@ -13,6 +13,9 @@ pub(super) fn goals(file: &File, shape: &Shape) -> Vec<Goal> {
     if let Some(asked) = scenario.answer {
         return vec![asked];
     }
+    if scenario.flows.is_empty() && !scenario.apps.is_empty() {
+        return vec![Goal::Experience];
+    }
     if scenario.flows.is_empty() {
         let of_streams = (!scenario.streams.is_empty()).then_some(Goal::Loss);
         let of_workloads = [Goal::Completion, Goal::Goodput].into_iter();

@@ -126,6 +126,10 @@ fn figures(
         })
         .take(MOST_FLOWS)
         .collect();
+    let unloaded = setting.points.first().and_then(|at| {
+        let scenario = &file.points[*at].scenario;
+        capacity::round_trip(scenario)
+    });
     let link_rate = setting.points.first().and_then(|at| {
         let scenario = &file.points[*at].scenario;
         capacity::curve(scenario)
@@ -166,7 +170,9 @@ fn figures(
                 .collect()
         };
         let y = Axis::linear("smoothed round trip", "ms");
-        figures.push(each(figure("rtt", "Round trip", y), &rtt, Mark::Line));
+        let mut round_trips = figure("rtt", "Round trip", y);
+        round_trips.series.extend(unloaded);
+        figures.push(each(round_trips, &rtt, Mark::Line));
     }
     if flows.is_empty() && !others.is_empty() {
         let y = Axis::linear("goodput", "Mbit/s").from_zero();

@@ -9,7 +9,7 @@ use super::finding::{Finding, Metric};
 use super::goal::goals;
 use super::numbers::{Number, Numbers};
 use super::words::{Kind, micros, percent, three};
-use super::{agreement, along, rank, share, without_flows};
+use super::{agreement, along, experience, rank, share, without_flows};
 use crate::points::TransportOutcome;
 use trammel_core::label::Label;
 use trammel_report::{Answer, Highlight};
@@ -93,6 +93,7 @@ fn find(goal: Goal, file: &File, numbers: &Numbers, shape: &Shape) -> Option<Fin
             alone.or_else(|| by_name(Metric::LOSS))
         }
         Goal::Completion => without_flows::of_workload(file, numbers, shape),
+        Goal::Experience => experience::find(file, numbers, shape),
         Goal::Agreement => agreement::find(file, numbers),
     }
 }

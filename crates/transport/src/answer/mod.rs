@@ -10,6 +10,7 @@ mod axis;
 mod capacity;
 mod cloud;
 mod completions;
+mod experience;
 mod finding;
 mod goal;
 mod inside;
@@ -55,6 +56,7 @@ pub fn report(file: &File, outcome: &TransportOutcome, provenance: Provenance) -
         results.extend(sweep::figures(file, &numbers, sweep));
     }
     results.extend(side_by_side::comparison(file, outcome));
+    sections.extend(experience::section(file, &numbers));
     sections.extend(completions::section(file, outcome));
     sections.extend(inside::sections(file, outcome));
     let tables = outcome.tables().map(|table| {

@@ -31,20 +31,32 @@ pub(super) struct Setting {
     least_rto: Span,
 }
 
+/// Whether `variant` goes by rates: it paces by itself, and its window has no threshold.
+fn goes_by_rates(variant: &str) -> bool {
+    matches!(variant, "bbr" | "bbr3")
+}
+
 impl Setting {
     /// That of `flow`.
     pub(super) fn of(flow: &Flow) -> Setting {
         let variant = flow.variant.name.clone();
         Setting {
             other_law: flow.other_law().map(str::to_owned),
-            // BBR paces by itself.
-            is_paced: flow.pacing.unwrap_or(variant == "bbr"),
+            is_paced: flow.is_paced().unwrap_or(goes_by_rates(&variant)),
             send_buffer: flow.socket_buffer,
             has_slow_receiver: flow.receive_buffer.is_some() || flow.reader.is_some(),
             has_offload: flow.offload,
             bytes: flow.bytes,
             least_rto: flow.min_rto.unwrap_or(LEAST_RTO).saturating_sub(TICKS),
             variant,
+        }
+    }
+
+    /// The same where both sides are kernels, which run the same algorithm by its name.
+    pub(super) fn of_kernels(self) -> Setting {
+        Setting {
+            other_law: None,
+            ..self
         }
     }
 
@@ -145,9 +157,11 @@ impl<'a> Act<'a> {
     }
 }
 
-/// Which mechanism made both part at `parting`; the flow is set as `setting` says.
+/// Which mechanism made both part at `parting`; the flow is set as `setting` says, and the sides
+/// are called `names`.
 pub(super) fn find(
     sides: &[Side; 2],
+    names: [&'static str; 2],
     parting: &Parting,
     setting: &Setting,
     tolerance: Span,
@@ -156,20 +170,19 @@ pub(super) fn find(
         return Finding {
             mechanism: "two algorithms: they run different congestion controls".to_owned(),
             because: format!(
-                "the simulator runs `{}` and the kernel `{other}`",
-                setting.variant
+                "{} runs `{}` and {} `{other}`",
+                names[0], setting.variant, names[1]
             ),
         };
     }
-    let acts = ["the simulator", "the kernel"];
-    let act = |side: usize| Act::of(acts[side], &sides[side], parting.places[side], parting.at);
+    let act = |side: usize| Act::of(names[side], &sides[side], parting.places[side], parting.at);
     let (ours, theirs) = (act(0), act(1));
     // A sender that its window does not hold sends when its program can, and ACKs follow from that:
     // nothing that comes later is the cause.
     if let Some(finding) = of_held(&ours, &theirs, setting) {
         return finding;
     }
-    if let Some(finding) = of_acks(sides, parting.at + tolerance, setting) {
+    if let Some(finding) = of_acks(sides, names, parting.at + tolerance, setting) {
         return finding;
     }
     let has_lost = [0, 1].iter().any(|side: &usize| {
@@ -211,16 +224,18 @@ fn of_held(ours: &Act<'_>, theirs: &Act<'_>, setting: &Setting) -> Option<Findin
     Some(Finding {
         mechanism: mechanism.to_owned(),
         because: format!(
-            "the congestion window does not limit {who}: over a round trip {} are in flight in the \
-             simulator, {} in the kernel; {reason}",
+            "the congestion window does not limit {who}: over a round trip {} are in flight in {}, \
+             {} in {}; {reason}",
             numbers(ours),
-            numbers(theirs)
+            ours.name,
+            numbers(theirs),
+            theirs.name
         ),
     })
 }
 
 /// What both senders had been told until then differs: it is the receiver's doing, or the path's.
-fn of_acks(sides: &[Side; 2], until: Time, setting: &Setting) -> Option<Finding> {
+fn of_acks(sides: &[Side; 2], names: [&str; 2], until: Time, setting: &Setting) -> Option<Finding> {
     let events = [0, 1].map(|side: usize| sides[side].events.as_slice());
     let places = walk::acks(events, until)?;
     let told = [0, 1].map(|side: usize| &events[side][places[side]]);
@@ -245,10 +260,11 @@ fn of_acks(sides: &[Side; 2], until: Time, setting: &Setting) -> Option<Finding>
     Some(Finding {
         mechanism: mechanism.to_owned(),
         because: format!(
-            "from {:.6} s on their ACKs differ: the simulator's sender receives {}, the kernel's \
-             {}",
+            "from {:.6} s on their ACKs differ: {}'s sender receives {}, {}'s {}",
             at.as_secs_f64(),
+            names[0],
             words[0],
+            names[1],
             words[1]
         ),
     })
@@ -354,7 +370,7 @@ fn of_states(
     let windows = format!("windows {} and {}", early.state.cwnd, late.state.cwnd);
     let starting = [early, late].map(|act| act.lately.is_starting());
     // A control that goes by rates has no threshold, and its window follows from them.
-    let goes_by_rates = setting.variant == "bbr";
+    let goes_by_rates = goes_by_rates(&setting.variant);
     if !goes_by_rates && (starting[0] != starting[1] || (starting[0] && !has_lost)) {
         let thresholds = format!(
             "thresholds are {} and {}, {windows}",
@@ -452,7 +468,8 @@ mod tests {
             places,
         };
         let sides = [side(ours, states[0]), side(theirs, states[1])];
-        find(&sides, &parting, setting, Span::from_ms(1)).mechanism
+        let names = ["the simulator", "the kernel"];
+        find(&sides, names, &parting, setting, Span::from_ms(1)).mechanism
     }
 
     fn setting() -> Setting {

@@ -129,6 +129,90 @@ pub fn usual_tolerance(scenario: &Scenario) -> Span {
         .unwrap_or_default()
 }
 
+/// What both sides of [`compare`] are called in words.
+const SIDES: [&str; 2] = ["the simulator", "the kernel"];
+/// What both sides of [`between`] are.
+pub(crate) const KERNELS: [&str; 2] = ["the old kernel", "the new kernel"];
+/// Two kernels do the same at the same instant of virtual time; so much apart is no rounding.
+pub(crate) const KERNELS_TOLERANCE: Span = Span::from_us(10);
+
+/// What a kernel's sender did.
+struct Measured {
+    side: Side,
+    /// When the flow began, from the run's start.
+    start: Time,
+    /// Packets that the path lost at random, by link.
+    lost: Vec<(String, Vec<f64>)>,
+}
+
+/// Runs `scenario` in a guest of `kernel` and looks at one flow.
+fn measured(
+    kernel: &instrument::Ready,
+    scenario: &Scenario,
+    seed: u64,
+    flow: usize,
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> anyhow::Result<Measured> {
+    let mut job = measure::job(scenario, seed)?;
+    let taps = Taps::add(&mut job, flow);
+    // What is not read takes up memory, by which the kernel's receiver grows its window and answers
+    // every segment for longer or shorter.
+    job.job.read_ns = READ_NS;
+    let answer = measure::ask(&kernel.machine, scenario, &job, interrupted)?;
+    if let Some(missed) = answer.captures.iter().find(|one| one.missed > 0) {
+        bail!(
+            "{} packets were not captured; shorten the run with `--until`",
+            missed.missed
+        );
+    }
+    let lost = taps.lost(&answer);
+    let captured = events::of_capture(taps.sender(&answer), flow);
+    let start = captured.1;
+    let side = Side::new(captured, state::of_samples(&answer.flows[flow]));
+    Ok(Measured { side, start, lost })
+}
+
+/// Runs both kernels with the same seed and finds where their senders part. Nothing stands for the
+/// simulator: what the path loses at random is each kernel's own, by the same seed.
+pub(crate) fn between(
+    wish: &Wish,
+    kernels: [&instrument::Ready; 2],
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> anyhow::Result<Compared> {
+    let mut scenario = wish.scenario.clone();
+    if let Some(until) = wish.until {
+        scenario.duration = scenario.duration.min(until);
+    }
+    scenario.warmup = Time::ZERO;
+    scenario.trace = Tracing::Ack;
+    let Some(flow) = scenario.flows.get(wish.flow) else {
+        bail!("there is no flow to compare; flows of workloads have no names");
+    };
+    let named = (flow.name.clone(), flow.variant.name.clone());
+    let setting = mechanism::Setting::of(flow).of_kernels();
+    let run = |kernel| measured(kernel, &scenario, wish.seed, wish.flow, interrupted);
+    let (old, new) = (run(kernels[0])?, run(kernels[1])?);
+    let until = Time::ZERO + scenario.end().saturating_since(old.start.max(new.start));
+    let count = old.lost.iter().map(|(_, numbers)| numbers.len()).sum();
+    let sides = [old.side, new.side];
+    let tolerance = wish.tolerance.unwrap_or(KERNELS_TOLERANCE);
+    let (alike, parting) = walk::walk([&sides[0].events, &sides[1].events], tolerance, until);
+    let parting = parting.map(|parting| {
+        let finding = mechanism::find(&sides, KERNELS, &parting, &setting, tolerance);
+        (parting, finding)
+    });
+    Ok(Compared {
+        flow: named,
+        kernel: kernels[1].about.clone(),
+        sides,
+        alike,
+        until,
+        tolerance,
+        lost: count,
+        parting,
+    })
+}
+
 /// Runs both and finds where they part.
 pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::Result<Compared> {
     let mut scenario = wish.scenario.clone();
@@ -155,35 +239,21 @@ pub fn compare(wish: &Wish, interrupted: &(dyn Fn() -> bool + Sync)) -> anyhow::
     let named = (flow.name.clone(), flow.variant.name.clone());
     let setting = mechanism::Setting::of(flow);
     let kernel = instrument::Ready::of(&scenario, interrupted)?;
-    let mut job = measure::job(&scenario, wish.seed)?;
-    let taps = Taps::add(&mut job, wish.flow);
-    // What is not read takes up memory, by which the kernel's receiver grows its window and answers
-    // every segment for longer or shorter.
-    job.job.read_ns = READ_NS;
-    let answer = measure::ask(&kernel.machine, &scenario, &job, interrupted)?;
-    if let Some(missed) = answer.captures.iter().find(|one| one.missed > 0) {
-        bail!(
-            "{} packets were not captured; shorten the run with `--until`",
-            missed.missed
-        );
-    }
-    let lost = taps.lost(&answer);
-    let count = lost.iter().map(|(_, numbers)| numbers.len()).sum();
-    losses::impose(&mut scenario, &lost);
-    let captured = events::of_capture(taps.sender(&answer), wish.flow);
+    let theirs = measured(&kernel, &scenario, wish.seed, wish.flow, interrupted)?;
+    let count = theirs.lost.iter().map(|(_, numbers)| numbers.len()).sum();
+    losses::impose(&mut scenario, &theirs.lost);
     // Times count from the flow's start.
-    let until = Time::ZERO + scenario.end().saturating_since(captured.1);
-    let measured = Side::new(captured, state::of_samples(&answer.flows[wish.flow]));
+    let until = Time::ZERO + scenario.end().saturating_since(theirs.start);
     let (passed, trace) = simulate::sender(&scenario, wish.seed, FlowId::new(wish.flow))?;
     let simulated = Side::new(
         events::of_simulated(&passed),
         trace.iter().map(State::of).collect(),
     );
-    let sides = [simulated, measured];
+    let sides = [simulated, theirs.side];
     let tolerance = wish.tolerance.unwrap_or_else(|| usual_tolerance(&scenario));
     let (alike, parting) = walk::walk([&sides[0].events, &sides[1].events], tolerance, until);
     let parting = parting.map(|parting| {
-        let finding = mechanism::find(&sides, &parting, &setting, tolerance);
+        let finding = mechanism::find(&sides, SIDES, &parting, &setting, tolerance);
         (parting, finding)
     });
     Ok(Compared {

@@ -62,7 +62,7 @@ const MEAN_METRICS: [Metric; 4] = [
 
 /// Variants whose window is no target: BBR's and CDG's dips are drawn at random, LP's delay
 /// estimate rests on the random offset of the peer's timestamps.
-pub(crate) const WINDOW_EXCEPTED: [&str; 3] = ["bbr", "cdg", "lp"];
+pub(crate) const WINDOW_EXCEPTED: [&str; 4] = ["bbr", "bbr3", "cdg", "lp"];
 
 /// Without random loss: trace against trace.
 fn of_traces(case: &Case, theirs: &[Made], ours: &[Made], flow: usize) -> Vec<Finding> {

@@ -10,7 +10,7 @@
 use std::fmt::Write;
 use trammel_io::qdisc::{Codel, Kind, Loss};
 use trammel_kernel::host::Cable;
-use trammel_kernel::job::{GuestJob, Way};
+use trammel_kernel::job::{Change, GuestJob, Way};
 
 /// Bytes of a frame that the kernel counts too: its Ethernet header.
 pub(super) const ETHERNET_HEADER: u32 = 14;
@@ -20,6 +20,9 @@ const HEADROOM: u32 = 192;
 pub(super) const BACKLOG_PACKETS: u32 = 100_000;
 /// Bits a second of a line that only delays.
 const AT_ONCE_BPS: u64 = 1_000_000_000_000;
+
+/// Fewer packets on the way are a limit that a scenario asks for.
+const LEAST_ON_THE_WAY: u32 = 100_000_000;
 
 /// A way's elements have names with its place.
 pub(super) fn place((wire, end): (usize, usize)) -> String {
@@ -35,18 +38,31 @@ struct Passage {
     codel: Option<Codel>,
     delay_ns: u64,
     loss: Loss,
+    /// Whether losses change, so that there is a model even where none are lost at first.
+    has_losses: bool,
 }
 
 /// Why the router is not what `way` is: the key of the scenario and the reason; nothing where it
 /// is.
 pub fn refusal(way: &Way) -> Option<(&'static str, &'static str)> {
-    if !way.changes.is_empty() {
-        return Some(("schedule", "an emulated line keeps its rate"));
+    for (_, change) in &way.changes {
+        if let Change::Options(Kind::Netem(netem)) = change
+            && netem.jitter_ns > 0
+        {
+            return Some(("schedule", "an emulated line has no jitter"));
+        }
     }
     match (&way.queue, &way.inner) {
         (Some(Kind::Netem(netem)), _) if netem.jitter_ns > 0 => {
             Some(("jitter", "an emulated line has one delay"))
         }
+        (Some(Kind::Netem(netem)), _) if netem.slot.is_some() => {
+            Some(("grants", "an emulated line lets packets go one by one"))
+        }
+        (Some(Kind::Netem(netem)), _) if netem.limit < LEAST_ON_THE_WAY => Some((
+            "delay_limit",
+            "an emulated line holds all that is on its way",
+        )),
         (None | Some(Kind::Netem(_)), _) | (Some(Kind::Tbf(_)), Some(Kind::Pfifo { .. })) => None,
         (Some(Kind::Tbf(_)), Some(Kind::Codel(codel)))
             if !codel.ecn && codel.ce_threshold_us.is_none() =>
@@ -73,6 +89,12 @@ impl Passage {
                 Some(Kind::Netem(netem)) => {
                     passage.delay_ns += netem.delay_ns;
                     passage.loss = netem.loss;
+                    passage.has_losses = way.changes.iter().any(|(_, change)| {
+                        let Change::Options(Kind::Netem(later)) = change else {
+                            return false;
+                        };
+                        later.loss != netem.loss
+                    });
                 }
                 // `refusal` has told of it.
                 _ => {}
@@ -112,10 +134,11 @@ impl Passage {
         }
         let _ = write!(
             text,
-            "\n  -> sent_{first} :: Counter -> LinkUnqueue({seconds}.{ns:09}s, {rate}bps, TIMED \
-             true) -> Strip({beside})"
+            "\n  -> sent_{first} :: Counter\n  -> line_{first} :: LinkUnqueue({seconds}.{ns:09}s, \
+             {rate}bps, TIMED true) -> Strip({beside})"
         );
         let model = match self.loss {
+            Loss::None if self.has_losses => Some("bernoulli, PROBABILITY 0".to_owned()),
             Loss::None => None,
             Loss::Independent(probability) => Some(format!("bernoulli, PROBABILITY {probability}")),
             Loss::GilbertElliott([p, r, bad, good]) => Some(format!(
@@ -137,11 +160,13 @@ impl Passage {
         let of = |at: (usize, usize)| {
             let name = place(at);
             let is_first = Some(at) == first && self.rate_bps.is_some();
-            let is_last = Some(at) == last && self.loss != Loss::None;
+            let is_last = Some(at) == last && (self.loss != Loss::None || self.has_losses);
             Counted {
                 at,
                 queue: is_first.then(|| format!("queue_{name}")),
                 codel: (is_first && self.codel.is_some()).then(|| format!("codel_{name}")),
+                line: format!("line_{}", first.map(place).unwrap_or_default()),
+                limit: self.limit.unwrap_or(BACKLOG_PACKETS),
                 sent: is_first.then(|| format!("sent_{name}")),
                 lost: is_last.then(|| format!("lost_{name}")),
                 beside: self.overhead.saturating_sub(ETHERNET_HEADER),
@@ -158,6 +183,9 @@ pub(super) struct Counted {
     pub(super) queue: Option<String>,
     pub(super) codel: Option<String>,
     pub(super) sent: Option<String>,
+    /// The line that has the way's rate and delay, and packets of its queue.
+    pub(super) line: String,
+    pub(super) limit: u32,
     pub(super) lost: Option<String>,
     /// Bytes beside each frame that elements count.
     pub(super) beside: u32,
@@ -204,6 +232,7 @@ mod tests {
         let delay = Way {
             queue: Some(Kind::Netem(Netem {
                 delay_ns: 20_000_000,
+                limit: LEAST_ON_THE_WAY,
                 loss: Loss::Independent(0.01),
                 ..Netem::default()
             })),
@@ -231,7 +260,8 @@ mod tests {
         let there = "\
 from_w0a :: FromDevice(w0a, PROMISC true, METHOD afpacket, HEADROOM 192)
   -> Unstrip(24) -> SetTimestamp(FIRST true) -> queue_0_0 :: Queue(100)
-  -> sent_0_0 :: Counter -> LinkUnqueue(0.020000000s, 100000000bps, TIMED true) -> Strip(24)
+  -> sent_0_0 :: Counter
+  -> line_0_0 :: LinkUnqueue(0.020000000s, 100000000bps, TIMED true) -> Strip(24)
   -> lost_1_0 :: LossModel(bernoulli, PROBABILITY 0.01)
   -> out_w0a :: Queue(100000) -> ToDevice(w0b, METHOD afpacket);
 ";

@@ -10,9 +10,9 @@ use trammel_driver::command::drive;
 use trammel_driver::machine::Machine;
 use trammel_io::machine;
 use trammel_io::netns::Namespace;
-use trammel_io::qdisc::Tbf;
+use trammel_io::qdisc::{Kind, Loss};
 use trammel_kernel::host::{Cable, Queues, Result};
-use trammel_kernel::job::{GuestJob, QueueCounts};
+use trammel_kernel::job::{Change, GuestJob, QueueCounts};
 use trammel_router::engine::Options;
 use trammel_router::lang;
 use trammel_router::{BuiltIn, load};
@@ -105,6 +105,16 @@ impl Lines {
         Ok(String::from_utf8(data)?)
     }
 
+    /// Has the router's handler take `value`.
+    fn write(&mut self, handler: &str, value: &str) -> Result<()> {
+        write!(self.control.get_mut(), "WRITE {handler} {value}\r\n")?;
+        let reply = self.line()?;
+        if !reply.starts_with(WELL) {
+            return Err(format!("the emulator does not take `{handler}`: {reply}").into());
+        }
+        Ok(())
+    }
+
     /// A count; nothing of an element that is not there.
     fn count(&mut self, element: Option<&str>, handler: &str) -> Result<u64> {
         match element {
@@ -159,10 +169,43 @@ impl Queues for Lines {
             sent_bytes: bytes.saturating_sub(sent * u64::from(at.beside)),
             drops,
             marks: 0,
+            sides: None,
         })
     }
 
-    fn change(&mut self, _: (usize, usize), _: Tbf) -> Result<()> {
-        Err("an emulated line keeps its rate".into())
+    fn change(&mut self, place: (usize, usize), change: &Change) -> Result<()> {
+        let at = self.at(place)?;
+        let line = &at.line;
+        match change {
+            Change::Options(Kind::Tbf(bucket)) => {
+                // A bucket that holds no packet is of a link that is cut, and one that sends a byte
+                // a second is of one that is down.
+                let is_cut = bucket.burst <= 1;
+                let is_down = is_cut || bucket.rate <= 1;
+                let bps = if is_down { 0 } else { bucket.rate * 8 };
+                if let Some(queue) = &at.queue {
+                    let room = if is_cut { 0 } else { at.limit };
+                    self.write(&format!("{queue}.capacity"), &room.to_string())?;
+                }
+                self.write(&format!("{line}.to_bandwidth"), &format!("{bps}bps"))
+            }
+            Change::Options(Kind::Netem(netem)) => {
+                let (seconds, ns) = (
+                    netem.delay_ns / 1_000_000_000,
+                    netem.delay_ns % 1_000_000_000,
+                );
+                self.write(
+                    &format!("{line}.to_latency"),
+                    &format!("{seconds}.{ns:09}s"),
+                )?;
+                if let (Some(lost), Loss::Independent(probability)) = (&at.lost, netem.loss) {
+                    self.write(&format!("{lost}.probability"), &probability.to_string())?;
+                }
+                Ok(())
+            }
+            // A queue of no room has dropped what waited. A line looks at its queue by itself.
+            Change::Empty | Change::Look => Ok(()),
+            Change::Options(_) => Err("an emulated line has no such queue".into()),
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::layout::{Layout, Row, parties};
 use super::line::Placed;
 use super::refusal::refused;
 use std::collections::BTreeMap;
+use trammel_core::time::Span;
 use trammel_kernel::job::Host;
 use trammel_scenario::topology::Graph;
 
@@ -14,6 +15,15 @@ pub(super) fn lay(layout: &mut Layout<'_>, graph: &Graph) -> Vec<Row> {
         let host = layout.host(Host::default());
         // Where two share a name, the first has it.
         hosts.entry(name).or_insert(host);
+    }
+    for device in &graph.devices {
+        let at = graph.hosts.iter().position(|host| *host == device.host);
+        let fault = refused(
+            &format!("host.{}.device", at.unwrap_or_default()),
+            "a device is simulated only",
+            "a guest has no card",
+        );
+        layout.faults.push(fault);
     }
     let limits = layout.scenario.queue_packets();
     let mut lines = Vec::with_capacity(graph.links.len());
@@ -32,6 +42,7 @@ pub(super) fn lay(layout: &mut Layout<'_>, graph: &Graph) -> Vec<Row> {
             place: &format!("link.{at}"),
             line: &link.line,
             delay: link.delay,
+            elsewhere: Span::ZERO,
             limit_packets: limit,
             back_packets: None,
         };

@@ -7,11 +7,13 @@ use super::refusal::refused;
 use crate::network_of::{Described, Ways, describe, rmem_max};
 use std::collections::BTreeMap;
 use trammel_core::time::Span;
+use trammel_io::qdisc::Kind;
 use trammel_kernel::job::{self, Host, Way};
-use trammel_scenario::flow::{Buffers, DelayedAck, Flow, Stack as Preset};
+use trammel_netsim::network::write_interval;
+use trammel_scenario::flow::{Buffers, DelayedAck, Flow, SenderQueue, Stack as Preset};
 use trammel_scenario::model::Scenario;
 use trammel_scenario::topology::Topology;
-use trammel_tcp::stack::{LossDetection, Stack};
+use trammel_tcp::stack::{EcnMode, LossDetection, Stack};
 
 /// `RTAX_…` of `linux/rtnetlink.h`.
 const LOCK: u16 = 1;
@@ -28,6 +30,14 @@ const UNLIMITED_WMEM: &str = "4096 131072 1073741824";
 const INITIAL_WINDOW: u32 = 10;
 const MIN_RTO: Span = Span::from_ms(200);
 
+/// `fq` as Linux has it.
+const FQ: Kind = Kind::Fq {
+    limit: 10_000,
+    flow_limit: 100,
+    quantum: 0,
+    initial_quantum: 0,
+};
+
 /// What flows have in common that share hosts: the row of routers between, the kernel's variables
 /// at both ends, metrics of both routes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +45,8 @@ struct Pair {
     row: Row,
     sysctls: [Vec<(String, String)>; 2],
     metrics: [Vec<(u16, u32)>; 2],
+    /// The sender's queue is `fq`.
+    has_fq: bool,
 }
 
 /// A party with its hosts.
@@ -116,7 +128,7 @@ fn refuse(layout: &mut Layout<'_>, party: &Party<'_>, described: &Described) {
         let why = "the kernel delays ACKs by its own rule, or not at all";
         add("delayed_ack", "a number of segments to an ACK", why);
     }
-    if flow.pacing == Some(false) && described.built.variant == "bbr" {
+    if flow.pacing == Some(false) && matches!(described.built.variant.as_str(), "bbr" | "bbr3") {
         add(
             "pacing",
             "BBR without pacing",
@@ -161,6 +173,7 @@ fn pair(flow: &Flow, row: &Row, described: &Described) -> Pair {
         row: row.clone(),
         sysctls: [variables(client), variables(server)],
         metrics,
+        has_fq: flow.sender_queue == SenderQueue::Fq,
     }
 }
 
@@ -188,7 +201,15 @@ fn variables(stack: &Stack) -> Vec<(String, String)> {
             ),
         ),
         ("tcp_window_scaling", flag(stack.window_scaling, 1)),
-        ("tcp_ecn", flag(stack.ecn, 1)),
+        (
+            "tcp_ecn",
+            match stack.ecn {
+                EcnMode::Off => "0",
+                EcnMode::Classic => "1",
+                EcnMode::Accurate => "3",
+            }
+            .to_owned(),
+        ),
         ("tcp_ecn_fallback", flag(stack.ecn_fallback, 1)),
         (
             "tcp_recovery",
@@ -234,9 +255,13 @@ fn add(layout: &mut Layout<'_>, pair: &Pair, mtu: u32) -> (usize, usize) {
     let (Some(first), Some(last)) = (pair.row.hosts.first(), pair.row.hosts.last()) else {
         return (from, 0);
     };
-    let plain = || [Way::default(), Way::default()];
-    let mut row = layout.wire([from, *first], mtu, plain());
-    let out = layout.wire([*last, to], mtu, plain());
+    let plain = Way::default;
+    let leaving = Way {
+        queue: pair.has_fq.then_some(FQ),
+        ..Way::default()
+    };
+    let mut row = layout.wire([from, *first], mtu, [leaving, plain()]);
+    let out = layout.wire([*last, to], mtu, [plain(), plain()]);
     row.join(&pair.row);
     row.join(&out);
     layout.route(&row, [&pair.metrics[0], &pair.metrics[1]]);
@@ -248,21 +273,33 @@ impl Attached {
     pub(super) fn flow(&self, flow: &Flow) -> job::GuestFlow {
         let bytes = |bytes: u64| i32::try_from(bytes).unwrap_or(i32::MAX);
         let built = &self.described.built;
-        let own = flow.kernel_variant.clone();
         job::GuestFlow {
             from: self.from,
             to: (self.to, 1),
-            congestion: own.unwrap_or_else(|| built.variant.clone()),
+            congestion: flow.kernel_name().to_owned(),
             start_ns: ns(built.start.since_start()),
             stop_ns: ns(built.stop.since_start()),
             bytes: flow.bytes,
+            writes: flow.rate.map(|rate| {
+                let segment = u64::from(built.payload_bytes.max(1));
+                job::Writes {
+                    bps: rate.as_bps(),
+                    segment,
+                    every_ns: ns(write_interval(rate, segment)),
+                }
+            }),
             send_buffer: flow.socket_buffer.map(bytes),
             receive_buffer: flow.receive_buffer.or(flow.socket_buffer).map(bytes),
             read_ns: flow.reader.map(ns),
             // Auto-tuning follows what is read.
             is_read_at_once: flow.buffers == Buffers::Linux,
+            dscp: flow.dscp,
             no_delay: !self.described.stacks.0.nagle,
-            is_paced: flow.pacing == Some(true),
+            // Any limit has the kernel pace; the largest is none.
+            max_pacing_rate: match flow.most_paced() {
+                u64::MAX => (flow.pacing == Some(true)).then_some(u64::MAX - 1),
+                most => Some(most),
+            },
             is_brief: false,
         }
     }

@@ -52,6 +52,14 @@ pub(crate) fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<
             "a guest runs TCP flows only",
         ));
     }
+    for (at, app) in scenario.apps.iter().enumerate() {
+        faults.push(refused(
+            &format!("app.{at}"),
+            &format!("application `{}` cannot be measured", app.name),
+            "a guest runs only flows that are known beforehand, and what an application sends \
+             follows from what it gets",
+        ));
+    }
     if scenario.pcap != Pcap::Off {
         faults.push(refused(
             "pcap",

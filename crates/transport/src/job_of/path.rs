@@ -5,7 +5,7 @@ use super::layout::{Layout, Row, parties};
 use super::line::Placed;
 use super::nanoseconds::ns;
 use super::refusal::refused;
-use crate::network_of::{ACCESS_QUEUE_PKTS, BACK_QUEUE_PKTS, base_delay};
+use crate::network_of::{ACCESS_QUEUE_PKTS, BACK_QUEUE_PKTS, base_delay, elsewhere};
 use std::collections::BTreeMap;
 use trammel_core::time::Span;
 use trammel_io::qdisc::{Kind, Netem};
@@ -32,6 +32,7 @@ pub(super) fn lay(layout: &mut Layout<'_>, path: &Path) -> Vec<Row> {
         place: "path",
         line: &path.line,
         delay: base,
+        elsewhere: elsewhere(path),
         limit_packets: limit,
         back_packets: Some(limit.max(BACK_QUEUE_PKTS)),
     };
@@ -84,6 +85,7 @@ fn attached(layout: &mut Layout<'_>, row: &Row, name: &str, path: &Path, access:
             place: "path.access",
             line: &line,
             delay: access.delay,
+            elsewhere: Span::ZERO,
             limit_packets: ACCESS_QUEUE_PKTS,
             back_packets: None,
         };

@@ -2,7 +2,9 @@
 
 use trammel_core::entry::Params;
 use trammel_core::time::Span;
-use trammel_io::qdisc::{Codel, Kind, Red};
+use trammel_io::qdisc::{Cake, Codel, DualPi2, Kind, Police, Red};
+use trammel_queues::aqm;
+use trammel_queues::idle::{IdleTable, PLACES};
 use trammel_scenario::path::{Limit, Line};
 use trammel_scenario::registry::Family;
 
@@ -10,8 +12,6 @@ use trammel_scenario::registry::Family;
 pub(super) const ETHERNET_HEADER: u32 = 14;
 /// Bytes that a packet and what the kernel keeps of it take in memory, at most.
 const MEMORY_BYTES: u32 = 4096;
-/// The kernel's table for a queue that was idle: its places.
-const IDLE_PLACES: u32 = 256;
 
 /// Why a queue is none of the kernel's: which of its keys, and the reason.
 type Refusal = (&'static str, String);
@@ -29,20 +29,25 @@ pub(super) fn of(line: &Line, limit_packets: u32) -> Result<Kind, Refusal> {
         Limit::Bytes(bytes) => Some(u32::try_from(bytes).unwrap_or(u32::MAX)),
         Limit::Packets(_) | Limit::Bdp(_) => None,
     };
-    if bytes.is_some() && !matches!(about.name, "droptail" | "red" | "threshold") {
+    if bytes.is_some() && !matches!(about.name, "droptail" | "policer" | "red" | "threshold") {
         let why = format!("the kernel's `{}` has a limit in packets", about.name);
         return Err(("limit", why));
     }
     Ok(match about.name {
-        "droptail" => match bytes {
+        // What polices stands before the queue.
+        "droptail" | "policer" => match bytes {
             Some(limit) => Kind::Bfifo { limit },
             None => Kind::Pfifo {
                 limit: limit_packets,
             },
         },
         "codel" => Kind::Codel(codel(&params, limit_packets)),
+        "fq" => fq(&params, limit_packets)?,
         "fq_codel" => fq_codel(line, &params, limit_packets)?,
         "pie" => pie(&params, limit_packets)?,
+        "fq_pie" => fq_pie(line, &params, limit_packets)?,
+        "cake" => Kind::Cake(cake(line, &params, limit_packets)?),
+        "dualpi2" => Kind::DualPi2(dualpi2(&params, limit_packets)?),
         "red" => Kind::Red(red(line, &params, limit_packets, bytes)?),
         "threshold" => Kind::Red(step(line, &params, limit_packets, bytes)?),
         name => return Err(("", format!("the kernel has no discipline `{name}`"))),
@@ -64,6 +69,20 @@ fn codel(params: &Params, limit: u32) -> Codel {
     }
 }
 
+fn fq(params: &Params, limit: u32) -> Result<Kind, Refusal> {
+    if params.int("flows") != 1024 {
+        let why = "the kernel hashes what it forwards into 1024 queues";
+        return Err(("flows", why.to_owned()));
+    }
+    let bytes = |key| u32::try_from(params.bytes(key)).unwrap_or(u32::MAX);
+    Ok(Kind::Fq {
+        limit,
+        flow_limit: params.int("flow_limit") as u32,
+        quantum: bytes("quantum"),
+        initial_quantum: bytes("initial_quantum"),
+    })
+}
+
 fn fq_codel(line: &Line, params: &Params, limit: u32) -> Result<Kind, Refusal> {
     if params.int("drop_batch") != 64 {
         return Err(("drop_batch", "a guest has the kernel's own, 64".to_owned()));
@@ -81,15 +100,127 @@ fn fq_codel(line: &Line, params: &Params, limit: u32) -> Result<Kind, Refusal> {
     })
 }
 
-fn pie(params: &Params, limit: u32) -> Result<Kind, Refusal> {
-    // `tc-pie(8)`: weights are in sixteenths; the rest is fixed in `include/net/pie.h`.
-    let sixteenths = |key: &'static str| {
-        let value = params.float(key) * 16.0;
-        let is_whole = (value - value.round()).abs() < 1e-9 && (0.0..=32.0).contains(&value);
-        is_whole
-            .then_some(value as u32)
-            .ok_or_else(|| (key, "the kernel has sixteenths, up to 2".to_owned()))
+/// The policer before the queue of `line`, where that is one.
+pub(super) fn police(line: &Line) -> Option<Police> {
+    let discipline = &line.queue.discipline;
+    let about = discipline.about(Family::Discipline).ok()?;
+    let params = discipline.params(Family::Discipline).ok()?;
+    (about.name == "policer").then(|| Police {
+        rate: match params.rate("rate").as_bps() {
+            0 => line.rate.as_bps() / 8,
+            bps => bps / 8,
+        },
+        burst: u32::try_from(params.bytes("burst")).unwrap_or(u32::MAX),
+        overhead: line.overhead,
+    })
+}
+
+/// `tc-pie(8)`: weights are in sixteenths.
+fn sixteenths(params: &Params, key: &'static str) -> Result<u32, Refusal> {
+    let value = params.float(key) * 16.0;
+    let is_whole = (value - value.round()).abs() < 1e-9 && (0.0..=32.0).contains(&value);
+    is_whole
+        .then_some(value as u32)
+        .ok_or_else(|| (key, "the kernel has sixteenths, up to 2".to_owned()))
+}
+
+fn fq_pie(line: &Line, params: &Params, limit: u32) -> Result<Kind, Refusal> {
+    let quantum = match params.bytes("quantum") {
+        0 => line.mtu + ETHERNET_HEADER,
+        bytes => u32::try_from(bytes).unwrap_or(u32::MAX),
     };
+    Ok(Kind::FqPie {
+        limit,
+        flows: u32::try_from(params.int("flows")).unwrap_or(u32::MAX),
+        target_us: us(params.time("target")),
+        update_us: us(params.time("tupdate")),
+        alpha: sixteenths(params, "alpha")?,
+        beta: sixteenths(params, "beta")?,
+        quantum,
+        ecn_percent: params.bool("ecn").then(|| params.int("ecn_prob") as u32),
+        by_bytes: params.bool("bytemode"),
+    })
+}
+
+/// CAKE's own limit in packets, which no option changes.
+const CAKE_PACKETS: u32 = 10_240;
+
+fn cake(line: &Line, params: &Params, limit: u32) -> Result<Cake, Refusal> {
+    if limit != CAKE_PACKETS {
+        let why = "the kernel's `cake` holds 10240 packets; limit its memory by `memlimit`";
+        return Err(("limit", why.to_owned()));
+    }
+    let place = |key: &str, words: &[&str]| {
+        let word = params.text(key);
+        words.iter().position(|one| *one == word).unwrap_or(0) as u32
+    };
+    let framing = aqm::cake::framing(params);
+    // As the path counts, where that is not as the kernel does by itself.
+    let framing =
+        framing.or((line.overhead != ETHERNET_HEADER).then_some((i64::from(line.overhead), 0, 0)));
+    let rtt = params.time("rtt");
+    Ok(Cake {
+        rate: params.rate("bandwidth").as_bps() / 8,
+        diffserv: place(
+            "diffserv",
+            &[
+                "diffserv3",
+                "diffserv4",
+                "diffserv8",
+                "besteffort",
+                "precedence",
+            ],
+        ),
+        flow_mode: place(
+            "isolation",
+            &[
+                "flowblind",
+                "srchost",
+                "dsthost",
+                "hosts",
+                "flows",
+                "dual-srchost",
+                "dual-dsthost",
+                "triple-isolate",
+            ],
+        ),
+        rtt_us: us(rtt),
+        target_us: us(rtt / 20).max(1),
+        framing: framing.map(|(overhead, least, cells)| (overhead as i32, least, cells)),
+        ack_filter: place(
+            "ack_filter",
+            &["no-ack-filter", "ack-filter", "ack-filter-aggressive"],
+        ),
+        ingress: params.bool("ingress"),
+        memory: u32::try_from(params.bytes("memlimit")).unwrap_or(u32::MAX),
+    })
+}
+
+fn dualpi2(params: &Params, limit: u32) -> Result<DualPi2, Refusal> {
+    if params.text("dialect") != "linux" {
+        let why = "the kernel's is not the RFC's; give `dialect = \"linux\"`";
+        return Err(("dialect", why.to_owned()));
+    }
+    let parts = |key: &str| (params.float(key) * 256.0).round() as u32;
+    Ok(DualPi2 {
+        limit,
+        target_us: us(params.time("target")),
+        update_us: us(params.time("tupdate")),
+        alpha: parts("alpha"),
+        beta: parts("beta"),
+        step_us: us(params.time("step_thresh")),
+        step_packets: params.int("step_packets") as u32,
+        least_step: params.int("min_qlen_step") as u32,
+        coupling: params.int("coupling_factor") as u8,
+        drop_overload: params.bool("drop_overload"),
+        drop_early: !params.bool("drop_dequeue"),
+        protection: params.int("classic_protection") as u8,
+        any_ect: params.bool("any_ect"),
+    })
+}
+
+fn pie(params: &Params, limit: u32) -> Result<Kind, Refusal> {
+    // The rest is fixed in `include/net/pie.h`.
     if params.time("max_burst") != Span::from_ms(150) {
         return Err(("max_burst", "the kernel has 150 ms".to_owned()));
     }
@@ -107,8 +238,8 @@ fn pie(params: &Params, limit: u32) -> Result<Kind, Refusal> {
         limit,
         target_us: us(params.time("target")),
         update_us: us(params.time("t_update")),
-        alpha: sixteenths("alpha")?,
-        beta: sixteenths("beta")?,
+        alpha: sixteenths(params, "alpha")?,
+        beta: sixteenths(params, "beta")?,
         ecn: params.bool("ecn"),
     })
 }
@@ -120,6 +251,11 @@ fn red(line: &Line, params: &Params, packets: u32, bytes: Option<u32>) -> Result
     if params.bool("gentle") {
         let why = "the kernel's RED is not gentle; give `gentle = false`".to_owned();
         return Err(("gentle", why));
+    }
+    if params.text("idle") != "linux" {
+        let why =
+            "the kernel's average decays by its own table; give `idle = \"linux\"`".to_owned();
+        return Err(("idle", why));
     }
     let one = f64::from(line.mtu + ETHERNET_HEADER);
     let weight_log = -params.float("weight").log2();
@@ -142,12 +278,14 @@ fn red(line: &Line, params: &Params, packets: u32, bytes: Option<u32>) -> Result
         0 => one,
         bytes => bytes as f64,
     };
+    let packet_us = mean * 8e6 / line.rate.as_bps() as f64;
+    let idle = IdleTable::new(0.5_f64.powi(i32::from(weight_log)), packet_us);
     Ok(Red {
         limit: limit_bytes(line, packets, bytes),
         min: (params.float("min_threshold") * one) as u32,
         max: (params.float("max_threshold") * one) as u32,
         weight_log,
-        idle: idle(weight_log, mean * 8e6 / line.rate.as_bps() as f64),
+        idle: (idle.cell_log, idle.shifts),
         probability: params.float("max_probability"),
         ecn: params.bool("ecn"),
         hard_drop: params.bool("hard_drop"),
@@ -170,7 +308,7 @@ fn step(line: &Line, params: &Params, packets: u32, bytes: Option<u32>) -> Resul
         min: at,
         max: at,
         weight_log: 0,
-        idle: (0, vec![31; IDLE_PLACES as usize]),
+        idle: (0, vec![31; PLACES as usize]),
         probability: 1.0,
         ecn: params.bool("ecn"),
         hard_drop: false,
@@ -180,26 +318,6 @@ fn step(line: &Line, params: &Params, packets: u32, bytes: Option<u32>) -> Resul
 
 fn limit_bytes(line: &Line, packets: u32, bytes: Option<u32>) -> u32 {
     bytes.unwrap_or_else(|| packets.saturating_mul(line.mtu + ETHERNET_HEADER))
-}
-
-/// By how many bits the average is shifted after an idle time, in cells of a power of two of
-/// microseconds: it decays by 1 − w for every packet of `packet_us` that could have gone (Floyd and
-/// Jacobson 1993, §4, `include/net/red.h`).
-fn idle(weight_log: u8, packet_us: f64) -> (u8, Vec<u8>) {
-    const MOST_BITS: f64 = 31.0;
-    let bits_a_us =
-        -(-(0.5_f64.powi(i32::from(weight_log)))).ln_1p() / std::f64::consts::LN_2 / packet_us;
-    let longest_us = MOST_BITS / bits_a_us;
-    let mut cell_log = 0;
-    while cell_log < 31 && longest_us / f64::from(1_u32 << cell_log) >= f64::from(2 * IDLE_PLACES) {
-        cell_log += 1;
-    }
-    let shift = |place: u32| {
-        (f64::from(place) * f64::from(1_u32 << cell_log) * bits_a_us).min(MOST_BITS) as u8
-    };
-    let mut shifts: Vec<u8> = (0..IDLE_PLACES).map(shift).collect();
-    shifts[IDLE_PLACES as usize - 1] = MOST_BITS as u8;
-    (cell_log, shifts)
 }
 
 #[cfg(test)]
@@ -242,12 +360,39 @@ mod tests {
     }
 
     #[test]
+    fn cake_and_dualpi2_have_the_kernel_s_numbers() {
+        let Ok(Kind::Cake(cake)) = of(&line(Queue::new("cake")), 10_240) else {
+            panic!("CAKE")
+        };
+        // `CAKE_DIFFSERV_DIFFSERV3`, `CAKE_FLOW_TRIPLE`, raw.
+        assert_eq!((cake.diffserv, cake.flow_mode, cake.framing), (0, 7, None));
+        assert_eq!((cake.rtt_us, cake.target_us, cake.rate), (100_000, 5000, 0));
+        let dsl = Queue::new("cake").param("link", Value::Text("pppoe-llcsnap".to_owned()));
+        let Ok(Kind::Cake(cake)) = of(&line(dsl), 10_240) else {
+            panic!("CAKE")
+        };
+        // Forty bytes in cells of ATM.
+        assert_eq!(cake.framing, Some((40, 0, 1)));
+        let Ok(Kind::DualPi2(dual)) = of(&line(Queue::new("dualpi2")), 10_000) else {
+            panic!("DualPI2")
+        };
+        // As `dualpi2_reset_default` has them.
+        assert_eq!((dual.alpha, dual.beta, dual.coupling), (41, 819, 2));
+        let policer = Queue::new("policer").param("rate", Value::Rate(Rate::from_bps(8_000_000)));
+        assert_eq!(police(&line(policer)).map(|one| one.rate), Some(1_000_000));
+        assert_eq!(police(&line(Queue::new("droptail"))), None);
+    }
+
+    #[test]
     fn what_the_kernel_lacks_is_named() {
         let key = |queue: Queue| of(&line(queue), 100).expect_err("it lacks it").0;
         assert_eq!(key(Queue::new("red")), "gentle");
         assert_eq!(key(Queue::new("pie")), "dialect");
         let linux = Queue::new("pie").param("dialect", Value::Text("linux".to_owned()));
         assert_eq!(key(Queue::new("pi")), "");
+        assert_eq!(key(Queue::new("cake")), "limit");
+        let rfc = Value::Text("rfc-9332".to_owned());
+        assert_eq!(key(Queue::new("dualpi2").param("dialect", rfc)), "dialect");
         assert_eq!(key(linux.param("alpha", Value::Float(0.13))), "alpha");
         assert_eq!(key(Queue::new("codel").limit(Limit::Bytes(10))), "limit");
         let red = Queue::new("red").param("gentle", Value::Bool(false));
@@ -257,8 +402,8 @@ mod tests {
     #[test]
     fn an_idle_time_of_a_packet_takes_a_weight_off() {
         // 2⁻⁴: after eleven packets the average is halved, since (1 − 1/16)¹¹ = 0.49.
-        let (cell_log, shifts) = idle(4, 1000.0);
-        let shift = |us: u32| shifts[(us >> cell_log) as usize];
+        let idle = IdleTable::new(0.5_f64.powi(4), 1000.0);
+        let shift = |us: u32| idle.shifts[(us >> idle.cell_log) as usize];
         assert_eq!((shift(10_000), shift(11_500), shift(22_500)), (0, 1, 2));
     }
 }

@@ -4,11 +4,11 @@
 use super::layout::{Party, parties};
 use super::refusal::refused;
 use std::collections::BTreeMap;
-use trammel_core::entry::{About, Params, Value};
+use trammel_core::entry::{About, Kind, Params, Value};
 use trammel_kernel::check::CONGESTION;
 use trammel_scenario::check::Fault;
-use trammel_scenario::flow::{Flow, Stack};
-use trammel_scenario::model::Scenario;
+use trammel_scenario::flow::{Ecn, Flow, Stack};
+use trammel_scenario::model::{Kernel, Scenario};
 use trammel_scenario::registry::Family;
 
 /// Parameters that the kernel calls by another name, or has none of.
@@ -16,7 +16,13 @@ const OTHERWISE: &[(&str, &str, Option<&str>)] = &[
     ("cubic", "max_increment", None),
     ("dctcp", "shift_g", Some("dctcp_shift_g")),
     ("dctcp", "alpha_on_init", Some("dctcp_alpha_on_init")),
+    ("prague", "rtt_scaling", Some("prague_rtt_scaling")),
+    ("prague", "rtt_target", Some("prague_rtt_target")),
+    ("prague", "rtt_transition", Some("prague_rtt_transition")),
+    ("prague", "ecn_fallback", Some("prague_ecn_fallback")),
 ];
+/// Variants that the distribution's kernel does not have, and some other trees do.
+const IN_OTHER_TREES: &[&str] = &["prague"];
 
 /// The parameters that the flows of `scenario` want, as `module.parameter` and value.
 pub(super) fn parameters(scenario: &Scenario, faults: &mut Vec<Fault>) -> Vec<(String, String)> {
@@ -41,7 +47,48 @@ pub(super) fn parameters(scenario: &Scenario, faults: &mut Vec<Fault>) -> Vec<(S
             }
             continue;
         }
-        if !CONGESTION.contains(&about.name) {
+        if flow.needs_bbr3() {
+            let has_other = scenario
+                .measure
+                .as_ref()
+                .is_some_and(|measure| measure.source.is_some() || !measure.patches.is_empty());
+            if !has_other {
+                let what = format!("`{name}`: `bbr3` cannot be measured by the packaged kernel");
+                let why = "its `bbr` is version 1; name a source tree that has google's BBR \
+                           version 3 as `measure.source`";
+                faults.push(refused(&place, &what, why));
+            }
+            // Version 3 has no module parameters.
+            let usual = Params::defaults(about);
+            let is_own = |(key, value): &&(String, Value)| {
+                key != "dialect"
+                    && !usual
+                        .iter()
+                        .any(|(name, usual)| name == key && usual == value)
+            };
+            if let Some((key, _)) = flow.variant.given.iter().find(is_own) {
+                let what = format!("`{name}`: `{key}` as it is cannot be measured");
+                let why = "the kernel's BBR version 3 has no parameters";
+                faults.push(refused(&format!("{place}.params.{key}"), &what, why));
+            }
+            continue;
+        }
+        let has_own_tree = scenario
+            .measure
+            .as_ref()
+            .is_some_and(|measure| measure.source.is_some());
+        let is_packaged = !has_own_tree
+            && scenario
+                .measure
+                .as_ref()
+                .is_none_or(|measure| measure.kernel == Kernel::Linux);
+        if flow.ecn == Some(Ecn::Accurate) && is_packaged {
+            let what = format!("`{name}`: accurate ECN cannot be measured by the packaged kernel");
+            let why = "it came with Linux 7.0; name a source tree that has it as `measure.source`";
+            faults.push(refused(&format!("{place}.ecn"), &what, why));
+        }
+        let may_be_there = has_own_tree && IN_OTHER_TREES.contains(&about.name);
+        if !CONGESTION.contains(&about.name) && !may_be_there {
             let what = format!("`{name}`: `{}` cannot be measured", about.name);
             faults.push(refused(
                 &place,
@@ -109,6 +156,17 @@ fn of<'a>(flow: &'a Flow, about: &About) -> Result<BTreeMap<String, String>, &'a
         let value = match value {
             Value::Bool(on) => i64::from(*on).to_string(),
             Value::Int(number) => number.to_string(),
+            // The module numbers the words.
+            Value::Text(word) if variant == "prague" => {
+                let param = about.params.iter().find(|param| param.name == key);
+                let Some(Kind::Choice(words)) = param.map(|param| param.kind) else {
+                    return Err(key);
+                };
+                let Some(place) = words.iter().position(|known| known == word) else {
+                    return Err(key);
+                };
+                place.to_string()
+            }
             _ => return Err(key),
         };
         all.insert(name.to_owned(), value);
@@ -119,6 +177,29 @@ fn of<'a>(flow: &'a Flow, about: &About) -> Result<BTreeMap<String, String>, &'a
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bbr3_needs_a_kernel_that_has_it_and_takes_no_parameters() {
+        let linux = || Flow::new("bbr3").param("dialect", Value::Text("linux".to_owned()));
+        let faults_of = |flow: Flow, source: Option<&str>| {
+            let mut scenario = Scenario::dumbbell().flow(flow);
+            scenario.measure = Some(trammel_scenario::model::Measure {
+                source: source.map(str::to_owned),
+                ..trammel_scenario::model::Measure::default()
+            });
+            let mut faults = Vec::new();
+            parameters(&scenario, &mut faults);
+            let places = faults.into_iter().map(|fault| fault.place);
+            (places.collect::<Vec<_>>(), scenario.other_laws().len())
+        };
+        assert_eq!(faults_of(linux(), Some("tree")), (vec![], 0));
+        assert_eq!(faults_of(linux(), None), (vec!["flow.0".to_owned()], 0));
+        let odd = linux().param("probe_up_pacing_gain", Value::Float(1.5));
+        let place = "flow.0.params.probe_up_pacing_gain".to_owned();
+        assert_eq!(faults_of(odd, Some("tree")), (vec![place], 0));
+        // The draft's is another law than google's module.
+        assert_eq!(faults_of(Flow::new("bbr3"), Some("tree")), (vec![], 1));
+    }
 
     #[test]
     fn flows_of_one_variant_share_its_parameters() {

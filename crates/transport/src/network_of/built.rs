@@ -5,6 +5,7 @@ use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::ids::LinkId;
 use trammel_netsim::network::Network;
+use trammel_workbench::card::CardBetween;
 
 /// A network that is ready to run, and what its parts are called.
 #[derive(Debug)]
@@ -15,10 +16,15 @@ pub struct Built {
     pub flows: Vec<BuiltFlow>,
     /// Its links that have a rate.
     pub links: Vec<BuiltLink>,
+    /// Its devices, in the order of the scenario.
+    pub devices: Vec<BuiltDevice>,
     /// Its workloads, in the order of the scenario; a workload's place is its index in the network.
     pub workloads: Vec<BuiltWorkload>,
     /// Its streams, in the order of the scenario.
     pub streams: Vec<String>,
+    /// Its applications, in the order of the scenario; an application's place is its index in the
+    /// network.
+    pub apps: Vec<BuiltApp>,
 }
 
 /// A flow in the network.
@@ -42,6 +48,17 @@ pub struct BuiltFlow {
     pub overhead_bytes: u32,
 }
 
+/// A device in the network.
+#[derive(Clone, Debug)]
+pub struct BuiltDevice {
+    /// The name of its host.
+    pub name: String,
+    /// The names of the links at its ports.
+    pub links: Vec<String>,
+    /// The card.
+    pub card: CardBetween,
+}
+
 /// A workload in the network.
 #[derive(Clone, Debug)]
 pub struct BuiltWorkload {
@@ -52,6 +69,17 @@ pub struct BuiltWorkload {
     /// Whether its completions are results: not for cross traffic, nor for bursts, which complete
     /// nothing.
     pub is_measured: bool,
+}
+
+/// An application in the network.
+#[derive(Clone, Debug)]
+pub struct BuiltApp {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: String,
+    /// The variant's proper name, where TCP carries it.
+    pub variant: Option<String>,
 }
 
 /// A link in the network.

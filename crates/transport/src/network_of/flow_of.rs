@@ -9,14 +9,16 @@ use trammel_core::rng::Rng;
 use trammel_core::time::{Span, Time};
 use trammel_netsim::flow::{FlowSpec, MakeCc, Reader};
 use trammel_netsim::trace::Pace;
-use trammel_scenario::flow::{Buffers, DelayedAck, Flow};
+use trammel_scenario::flow::{Buffers, DelayedAck, Ecn, Flow};
 use trammel_scenario::model::Scenario;
-use trammel_tcp::cc;
-use trammel_tcp::stack::{AckPolicy, LINUX_RMEM_MAX, Stack};
+use trammel_tcp::cc::{self, CongestionControl};
+use trammel_tcp::stack::{AckPolicy, EcnMode, EcnOption, LINUX_RMEM_MAX, Stack};
 
 /// Bytes of IP and TCP headers without options, and of the timestamp option with its padding.
 const HEADERS: u32 = 40;
 const TIMESTAMP: u32 = 12;
+/// Bytes of the AccECN option with three counters, padded.
+const ACCECN: u32 = 12;
 /// The kernel's timers wake a sleeping reader up to this late.
 const READER_SLACK: Span = Span::from_us(50);
 /// A receiver that acknowledges every so many segments waits this long for the last of them (RFC
@@ -46,8 +48,8 @@ pub(crate) fn describe(
     seed: u64,
 ) -> anyhow::Result<Described> {
     let (entry, params) = flow.congestion_control().map_err(|why| anyhow!(why))?;
-    let needs_ecn = (entry.build)(&params).needs_ecn();
-    let (client, server) = stacks(scenario, flow, ways, needs_ecn)?;
+    let needed = ecn_of(&*(entry.build)(&params));
+    let (client, server) = stacks(scenario, flow, ways, needed)?;
     let start = flow
         .start
         .unwrap_or_else(|| drawn_start(seed, &flow.name, ways.rtt));
@@ -55,7 +57,9 @@ pub(crate) fn describe(
         .duration
         .map(|length| start.saturating_add(length))
         .or(flow.stop);
-    let header_bytes = HEADERS + if client.timestamps { TIMESTAMP } else { 0 };
+    let has_option = client.ecn == EcnMode::Accurate && client.ecn_option == EcnOption::Full;
+    let timestamps = if client.timestamps { TIMESTAMP } else { 0 };
+    let header_bytes = HEADERS + timestamps + if has_option { ACCECN } else { 0 };
     let built = BuiltFlow {
         name: flow.name.clone(),
         variant: entry.about.name.to_owned(),
@@ -91,7 +95,7 @@ pub(super) fn flow_of(
         name: flow.name.clone(),
         client,
         server,
-        cc: controller(entry, params, flow.pacing),
+        cc: controller(entry, params, flow),
         start: built.start,
         stop: built.stop,
         bytes: flow.bytes,
@@ -116,15 +120,23 @@ fn drawn_start(seed: u64, name: &str, rtt: Span) -> Time {
 }
 
 /// Makes controllers of a variant, with pacing switched on or off where the scenario says so.
-pub(super) fn controller(
-    entry: &'static cc::Entry,
-    params: Params,
-    pacing: Option<bool>,
-) -> MakeCc {
+pub(super) fn controller(entry: &'static cc::Entry, params: Params, flow: &Flow) -> MakeCc {
+    let (pacing, most) = (flow.is_paced(), flow.most_paced());
     Box::new(move || match pacing {
-        Some(on) => Box::new(Paced::new((entry.build)(&params), on)),
+        Some(on) => Box::new(Paced::new((entry.build)(&params), on, most)),
         None => (entry.build)(&params),
     })
+}
+
+/// The ECN that a variant cannot do without.
+pub(super) fn ecn_of(control: &dyn CongestionControl) -> EcnMode {
+    if control.needs_accurate_ecn() {
+        EcnMode::Accurate
+    } else if control.needs_ecn() {
+        EcnMode::Classic
+    } else {
+        EcnMode::Off
+    }
 }
 
 /// The stacks of sender and receiver.
@@ -132,7 +144,7 @@ pub(super) fn stacks(
     scenario: &Scenario,
     flow: &Flow,
     ways: &Ways,
-    needs_ecn: bool,
+    needed: EcnMode,
 ) -> anyhow::Result<(Stack, Stack)> {
     let name = flow.stack.name();
     let mut stack = Stack::preset(name).ok_or_else(|| anyhow!("no stack is called `{name}`"))?;
@@ -146,7 +158,11 @@ pub(super) fn stacks(
     stack.mss = (ways.mtu - HEADERS) as u16;
     stack.sack &= flow.sack;
     stack.dsack &= flow.sack;
-    stack.ecn = flow.ecn.unwrap_or(needs_ecn);
+    stack.ecn = flow.ecn.map_or(needed, |ecn| match ecn {
+        Ecn::Off => EcnMode::Off,
+        Ecn::Classic => EcnMode::Classic,
+        Ecn::Accurate => EcnMode::Accurate,
+    });
     stack.offload = flow.offload;
     if let Some(timestamps) = flow.timestamps {
         stack.timestamps = timestamps;
@@ -160,6 +176,7 @@ pub(super) fn stacks(
     if let Some(clamp) = flow.cwnd_clamp {
         stack.cwnd_clamp = clamp;
     }
+    stack.max_pacing_rate = flow.most_paced();
     if let Some(segments) = flow.initial_window {
         stack.initial_window = segments;
     }
@@ -220,13 +237,12 @@ pub(crate) fn rmem_max(scenario: &Scenario) -> u64 {
 fn in_flight_bytes(scenario: &Scenario, ways: &Ways) -> u64 {
     let limits = scenario.queue_packets();
     let most = scenario.topology.lines().zip(limits).map(|(line, limit)| {
-        let rates = line
-            .schedule
-            .iter()
-            .map(|change| change.rate)
-            .chain([line.rate]);
-        let rate = rates.max().unwrap_or(line.rate);
-        let bdp = rate.as_bps() as f64 * ways.rtt.as_secs_f64() / 8.0;
+        // A delay may grow in both directions.
+        let delays = line.schedule.iter().filter_map(|change| change.delay);
+        let rtt = ways
+            .rtt
+            .saturating_add(delays.max().unwrap_or(Span::ZERO) * 2);
+        let bdp = line.fastest().as_bps() as f64 * rtt.as_secs_f64() / 8.0;
         bdp as u64 + u64::from(limit) * u64::from(line.mtu)
     });
     most.max().unwrap_or_default()

@@ -3,11 +3,11 @@
 use super::built::BuiltLink;
 use anyhow::{Context, anyhow};
 use trammel_core::entry::Value;
-use trammel_core::schedule::{DeliverySchedule, RateSchedule};
+use trammel_core::schedule::{DeliverySchedule, Steps};
 use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_netsim::ids::LinkId;
-use trammel_netsim::link::{LinkSpec, Queue};
+use trammel_netsim::link::{Conditions, GrantSpec, LinkSpec, Queue};
 use trammel_netsim::network::Network;
 use trammel_queues::loss::LossModel;
 use trammel_scenario::named::link_facts;
@@ -35,6 +35,12 @@ pub(super) struct Placed<'a> {
     pub(super) line: &'a Line,
     /// One-way propagation delay.
     pub(super) delay: Span,
+    /// How much sooner packets come out, there and back, to a device that takes them in itself.
+    pub(super) early: [Span; 2],
+    /// What of the schedule's delays is not the line's own.
+    pub(super) elsewhere: Span,
+    /// When the run ends.
+    pub(super) end: Time,
     pub(super) limit_packets: u32,
     pub(super) back_queue: BackQueue,
     pub(super) seed: u64,
@@ -63,16 +69,21 @@ impl Placed<'_> {
             is_medium: false,
         });
         let spec = self.backward()?;
-        let (name, burst_bytes) = (spec.name.clone(), spec.burst_bytes);
+        let (name, schedule) = (spec.name.clone(), spec.schedule.clone());
+        let burst_bytes = spec.burst_bytes.filter(|_| schedule.is_none());
+        let (rate, deliveries) = (
+            spec.rate.unwrap_or(self.line.ack_rate),
+            spec.deliveries.clone(),
+        );
         let back = network.add_link(spec);
         links.push(BuiltLink {
             index: back,
             name,
-            rate: self.line.ack_rate,
-            schedule: None,
+            rate,
+            schedule,
             is_forward: false,
             burst_bytes,
-            deliveries: None,
+            deliveries,
             is_medium: false,
         });
         Ok((there, back))
@@ -80,24 +91,47 @@ impl Placed<'_> {
 
     fn forward(self) -> anyhow::Result<LinkSpec> {
         let line = self.line;
-        let mut spec = LinkSpec::wire(self.name, self.delay);
+        let mut spec = LinkSpec::wire(self.name, self.delay.saturating_sub(self.early[0]));
         spec.seed = self.seed;
         spec.rate = Some(line.rate);
         spec.burst_bytes = line.burst.map(|bytes| bytes.min(most_bytes(line.rate)));
         spec.departure_jitter = line.late(self.limit_packets);
         spec.queue = queue(line, self.limit_packets)?;
         spoil(&mut spec, line)?;
-        spec.schedule = schedule(line)?;
-        if let Some(schedule) = &spec.schedule {
-            spec.rate = Some(schedule.at(Time::ZERO));
-        }
+        self.change(&mut spec, Direction::Data, self.early[0])?;
         spec.deliveries = line.trace.as_ref().map(deliveries).transpose()?;
         Ok(spec)
     }
 
+    /// Has the link change as the line's schedule says.
+    fn change(self, spec: &mut LinkSpec, way: Direction, early: Span) -> anyhow::Result<()> {
+        let elsewhere = self.elsewhere.saturating_add(early);
+        let course = self.line.course(way, spec.delay, elsewhere, self.end)?;
+        (spec.schedule, spec.cut) = (course.rate, course.cut);
+        if let Some(schedule) = &spec.schedule {
+            spec.rate = Some(schedule.at(Time::ZERO));
+        }
+        let loses = |course: &Steps<Conditions>| course.at(Time::ZERO).loss.is_some();
+        if course.conditions.as_ref().is_some_and(loses) && spec.loss.is_none() {
+            let model = Plugin::new("netem").with("probability", Value::Float(0.0));
+            spec.loss = Some(model.loss_model().map_err(|why| anyhow!(why))?);
+        }
+        spec.conditions = course.conditions;
+        spec.overtakes = self.line.overtakes;
+        spec.delay_limit = self.line.delay_limit;
+        let grants = self.line.grants;
+        let grants = grants.filter(|one| one.direction == way || one.direction == Direction::Both);
+        spec.grants = grants.map(|grants| GrantSpec {
+            every: grants.every,
+            packets: grants.packets,
+        });
+        Ok(())
+    }
+
     fn backward(self) -> anyhow::Result<LinkSpec> {
         let line = self.line;
-        let mut spec = LinkSpec::wire(&format!("{}:back", self.name), self.delay);
+        let delay = self.delay.saturating_sub(self.early[1]);
+        let mut spec = LinkSpec::wire(&format!("{}:back", self.name), delay);
         spec.seed = self.seed;
         spec.rate = Some(line.ack_rate);
         spec.burst_bytes = line.burst.map(|bytes| bytes.min(most_bytes(line.ack_rate)));
@@ -113,6 +147,8 @@ impl Placed<'_> {
             },
         };
         spec.loss = loss(line, Direction::Ack)?;
+        self.change(&mut spec, Direction::Ack, self.early[1])?;
+        spec.deliveries = line.ack_trace.as_ref().map(deliveries).transpose()?;
         Ok(spec)
     }
 }
@@ -180,22 +216,6 @@ fn jitter(jitter: &Jitter) -> anyhow::Result<Spans> {
         .map_err(|why| anyhow!(why))
 }
 
-/// The rate of a line over time, where it changes.
-pub(crate) fn schedule(line: &Line) -> anyhow::Result<Option<RateSchedule>> {
-    if line.schedule.is_empty() {
-        return Ok(None);
-    }
-    let mut steps: Vec<_> = line
-        .schedule
-        .iter()
-        .map(|change| (change.at, change.rate))
-        .collect();
-    if steps[0].0 > Time::ZERO {
-        steps.insert(0, (Time::ZERO, line.rate));
-    }
-    Ok(Some(RateSchedule::new(steps, line.schedule_period)?))
-}
-
 fn deliveries(trace: &Trace) -> anyhow::Result<DeliverySchedule> {
     let lines: Vec<_> = trace
         .opportunities_ms
@@ -203,4 +223,63 @@ fn deliveries(trace: &Trace) -> anyhow::Result<DeliverySchedule> {
         .map(ToString::to_string)
         .collect();
     DeliverySchedule::parse(&lines.join("\n")).with_context(|| format!("`{}`", trace.file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trammel_netsim::link::Link;
+    use trammel_netsim::packet::Packet;
+    use trammel_scenario::topology::Topology;
+    use trammel_scenario::{File, preset, schedule_file};
+
+    /// The packets of a log's seconds, sent half a second after each, when no gap is open.
+    #[test]
+    fn a_leo_log_s_delays_are_reproduced_to_the_microsecond() {
+        let text = "[path]\npreset = 'leo'\n[[flow]]\nvariant = 'reno'\n";
+        let file = File::parse("leo", text, std::path::Path::new(".")).unwrap();
+        let Topology::Path(path) = &file.points[0].scenario.topology else {
+            unreachable!("a preset is a path")
+        };
+        let placed = Placed {
+            name: "bottleneck",
+            line: &path.line,
+            delay: path.rtt / 2,
+            early: [Span::ZERO; 2],
+            elsewhere: Span::ZERO,
+            end: Time::MAX,
+            limit_packets: 500,
+            back_queue: BackQueue::Host,
+            seed: 1,
+        };
+        let log = preset::find("leo").and_then(|preset| preset.file.as_deref());
+        let rows = schedule_file::parse(log.expect("it has a log")).unwrap();
+        assert_eq!(rows.len(), 600);
+        let sending = Span::from_secs_f64(1000.0 * 8.0 / 180e6);
+        let home = Span::from_secs_f64(1000.0 * 8.0 / 20e6);
+        for (spec, sending) in [
+            (placed.forward().unwrap(), sending),
+            (placed.backward().unwrap(), home),
+        ] {
+            let mut link = Link::new(spec);
+            // The log repeats: its second time is as its first.
+            for round in [0, 600] {
+                for row in &rows {
+                    let sent = row.at + Span::from_ms(500) + Span::from_secs(round);
+                    link.accept(sent, &Packet::datagram(0, 0, 1000, 1000, sent));
+                    let mut packet = Packet::default();
+                    let arrived = loop {
+                        let now = link.next();
+                        if link.advance(now, &mut packet) {
+                            break now;
+                        }
+                    };
+                    let delay = arrived - sent - sending;
+                    let said = row.data.delay.expect("each row has one");
+                    let apart = delay.saturating_sub(said).max(said.saturating_sub(delay));
+                    assert!(apart < Span::from_ns(10), "{}: {delay} {said}", row.at);
+                }
+            }
+        }
+    }
 }

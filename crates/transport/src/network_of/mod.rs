@@ -4,9 +4,12 @@
 //! Every random thing draws from a stream of its own, told apart by its name, so that a flow more
 //! or less leaves the losses of the others where they were.
 
+mod app_of;
 mod built;
+mod devices;
 mod flow_of;
 mod graph;
+mod labels;
 mod line;
 mod path;
 mod stream_of;
@@ -14,18 +17,20 @@ mod ways;
 mod wireless;
 mod workload_of;
 
-pub use built::{Built, BuiltFlow, BuiltLink, BuiltWorkload};
+pub use built::{Built, BuiltApp, BuiltDevice, BuiltFlow, BuiltLink, BuiltWorkload};
 pub(super) use flow_of::with_buffers;
+pub(crate) use path::{base_delay, elsewhere};
 // What a measurement of the same scenario sets up alike.
 #[cfg(target_os = "linux")]
 pub(crate) use {
     flow_of::{Described, describe, rmem_max},
-    line::{BACK_QUEUE_PKTS, schedule},
-    path::{ACCESS_QUEUE_PKTS, base_delay},
+    line::BACK_QUEUE_PKTS,
+    path::ACCESS_QUEUE_PKTS,
     ways::Ways,
 };
 
-use trammel_core::time::Span;
+use labels::HostLabels;
+use trammel_core::time::{Span, Time};
 use trammel_netsim::network::Network;
 use trammel_netsim::trace::Pace;
 use trammel_scenario::model::Scenario;
@@ -39,10 +44,15 @@ pub fn network_of(scenario: &Scenario, seed: u64, pace: Pace) -> anyhow::Result<
         Topology::Path(path) => path::lay(&mut network, scenario, path, seed)?,
         Topology::Graph(graph) => graph::lay(&mut network, scenario, graph, seed)?,
     };
+    let labels = HostLabels::new(scenario);
     let mut flows = Vec::with_capacity(scenario.flows.len());
     for (flow, ways) in scenario.flows.iter().zip(&laid.flows) {
         let (spec, built) = flow_of::flow_of(scenario, flow, ways, seed, pace)?;
-        network.add_flow(spec);
+        let index = network.add_flow(spec);
+        network.label_flow(index, labels.of_flow(flow));
+        if let Some(rate) = flow.rate {
+            network.write_at(index, rate);
+        }
         flows.push(built);
     }
     let mut workloads = Vec::with_capacity(scenario.workloads.len());
@@ -53,15 +63,25 @@ pub fn network_of(scenario: &Scenario, seed: u64, pace: Pace) -> anyhow::Result<
     }
     let mut streams = Vec::with_capacity(scenario.streams.len());
     for (stream, ways) in scenario.streams.iter().zip(&laid.streams) {
-        network.add_stream(stream_of::stream_of(scenario, stream, ways, seed)?);
+        let index = network.add_stream(stream_of::stream_of(scenario, stream, ways, seed)?);
+        network.label_stream(index, labels.of_stream(stream));
         streams.push(stream.name.clone());
+    }
+    let mut apps = Vec::with_capacity(scenario.apps.len());
+    for (app, ways) in scenario.apps.iter().zip(&laid.apps) {
+        let labels = labels.of_app(app);
+        let (spec, built) = app_of::app_of(scenario, app, ways, labels, seed)?;
+        network.add_app(spec);
+        apps.push(built);
     }
     Ok(Built {
         network,
         flows,
         links: laid.links,
+        devices: laid.devices,
         workloads,
         streams,
+        apps,
     })
 }
 
@@ -77,6 +97,9 @@ pub fn add_line(
         name,
         line,
         delay,
+        early: [Span::ZERO; 2],
+        elsewhere: Span::ZERO,
+        end: Time::MAX,
         limit_packets,
         back_queue: line::BackQueue::Host,
         seed,

@@ -11,7 +11,7 @@ use super::line::{BackQueue, Placed};
 use super::ways::{Laid, Ways};
 use super::wireless;
 use std::collections::BTreeMap;
-use trammel_core::time::Span;
+use trammel_core::time::{Span, Time};
 use trammel_netsim::ids::LinkId;
 use trammel_netsim::link::LinkSpec;
 use trammel_netsim::network::Network;
@@ -24,15 +24,21 @@ pub(crate) const ACCESS_QUEUE_PKTS: u32 = 1_000_000;
 /// The one-way propagation delay of the bottleneck, and that which a flow of a round trip has
 /// beside it.
 pub(crate) fn base_delay(scenario: &Scenario, path: &Path) -> (Span, impl Fn(Span) -> Span) {
-    let access = path.access.map_or(Span::ZERO, |access| access.delay * 2);
+    let access = elsewhere(path);
     let one_way = move |rtt: Span| (rtt / 2).saturating_sub(access);
     let workloads = scenario.workloads.iter().map(|workload| &workload.flow);
     let rtts = scenario.flows.iter().chain(workloads);
     let rtts = rtts.map(|flow| flow.rtt.unwrap_or(path.rtt));
-    let of_streams = (!scenario.streams.is_empty()).then_some(path.rtt);
+    let has_others = !scenario.streams.is_empty() || !scenario.apps.is_empty();
+    let of_streams = has_others.then_some(path.rtt);
     let shortest = rtts.chain(of_streams).min().unwrap_or(path.rtt);
     let base = one_way(shortest);
     (base, move |rtt| one_way(rtt).saturating_sub(base))
+}
+
+/// What of a one-way delay of the path is not the bottleneck's: that of the access links.
+pub(crate) fn elsewhere(path: &Path) -> Span {
+    path.access.map_or(Span::ZERO, |access| access.delay * 2)
 }
 
 pub(super) fn lay(
@@ -52,6 +58,9 @@ pub(super) fn lay(
             name: "bottleneck",
             line: &path.line,
             delay: base,
+            early: [Span::ZERO; 2],
+            elsewhere: elsewhere(path),
+            end: scenario.end(),
             limit_packets: limit,
             back_queue: BackQueue::Host,
             seed,
@@ -112,6 +121,14 @@ pub(super) fn lay(
         }
         laid.streams.push(ways);
     }
+    for app in &scenario.apps {
+        let mut ways = ways_of(network, path.rtt);
+        // All users of an application share one pair of hosts.
+        if let Some(access) = path.access {
+            attach(network, &mut laid, &mut ways, &app.name, path, access, seed)?;
+        }
+        laid.apps.push(ways);
+    }
     Ok(laid)
 }
 
@@ -131,6 +148,9 @@ fn attach(
             name: &name,
             line: &line,
             delay: access.delay,
+            early: [Span::ZERO; 2],
+            elsewhere: Span::ZERO,
+            end: Time::MAX,
             limit_packets: ACCESS_QUEUE_PKTS,
             back_queue: BackQueue::Same,
             seed,

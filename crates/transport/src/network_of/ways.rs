@@ -1,6 +1,6 @@
 //! The links of a scenario once they are in the network, and the ways of its traffic over them.
 
-use super::built::BuiltLink;
+use super::built::{BuiltDevice, BuiltLink};
 use trammel_core::time::Span;
 use trammel_netsim::ids::LinkId;
 
@@ -18,7 +18,9 @@ pub(crate) struct Ways {
 #[derive(Debug, Default)]
 pub(super) struct Laid {
     pub(super) links: Vec<BuiltLink>,
+    pub(super) devices: Vec<BuiltDevice>,
     pub(super) flows: Vec<Ways>,
     pub(super) workloads: Vec<Ways>,
     pub(super) streams: Vec<Ways>,
+    pub(super) apps: Vec<Ways>,
 }

@@ -5,7 +5,7 @@
 //! responses share the bottleneck with the flows beside them.
 
 use super::built::{BuiltLink, BuiltWorkload};
-use super::flow_of::{controller, stacks};
+use super::flow_of::{controller, ecn_of, stacks};
 use super::stream_of::law;
 use super::ways::Ways;
 use anyhow::{Context, anyhow};
@@ -26,8 +26,8 @@ pub(super) fn workload_of(
 ) -> anyhow::Result<(WorkloadSpec, BuiltWorkload)> {
     let flow = &workload.flow;
     let (entry, params) = flow.congestion_control().map_err(|why| anyhow!(why))?;
-    let needs_ecn = (entry.build)(&params).needs_ecn();
-    let (sender, receiver) = stacks(scenario, flow, ways, needs_ecn)?;
+    let needed = ecn_of(&*(entry.build)(&params));
+    let (sender, receiver) = stacks(scenario, flow, ways, needed)?;
     let (mut client, mut server) = (sender, receiver);
     let (mut forward, mut backward) = (ways.forward.clone(), ways.backward.clone());
     if matches!(workload.kind, WorkloadKind::RequestResponse { .. }) {
@@ -40,7 +40,7 @@ pub(super) fn workload_of(
         flow: Template {
             client,
             server,
-            cc: controller(entry, params, flow.pacing),
+            cc: controller(entry, params, flow),
             forward,
             backward,
             overhead_bytes: ways.overhead_bytes,

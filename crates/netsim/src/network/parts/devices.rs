@@ -22,6 +22,9 @@ pub(crate) struct PlacedMiddlebox {
     pub(crate) free: Vec<u32>,
     /// Tokens of the packets that leave now.
     pub(crate) left: Vec<u32>,
+    /// Packets that came, and that it let out.
+    pub(crate) entered: u64,
+    pub(crate) let_out: u64,
 }
 
 impl PlacedMiddlebox {
@@ -32,6 +35,8 @@ impl PlacedMiddlebox {
             held: Vec::new(),
             free: Vec::new(),
             left: Vec::new(),
+            entered: 0,
+            let_out: 0,
         }
     }
 }

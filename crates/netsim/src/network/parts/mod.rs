@@ -2,6 +2,7 @@
 //!
 //! | file | part |
 //! | --- | --- |
+//! | `apps` | applications and their users |
 //! | `agenda` | when each link, medium, device and connection next has something to do |
 //! | `event` | rare events: starts, stops, samples |
 //! | `routes` | routes, and how far along them a packet crosses at once |
@@ -14,6 +15,7 @@
 //! | `standstill` | whether time goes on |
 
 pub(super) mod agenda;
+pub(super) mod apps;
 pub(super) mod devices;
 pub(super) mod event;
 pub(super) mod gather;

@@ -1,4 +1,4 @@
-//! What a run records: queue samples, captures, and the segments of one sender.
+//! What a run records: queue samples, captures, and the segments of senders.
 
 use crate::ids::{FlowId, LinkId, Table};
 use crate::packet::{Course, Packet};
@@ -29,7 +29,7 @@ pub struct Passed {
 /// The flow whose sender is watched, and what was seen of it.
 #[derive(Debug)]
 pub(crate) struct WatchedSender {
-    flow: FlowId,
+    pub(crate) flow: FlowId,
     pub(crate) passed: Vec<Passed>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Observers {
     /// Whether packets that reach the end of a link are recorded one by one.
     pub(crate) is_capturing: bool,
     pub(crate) captures: Vec<Capture>,
-    pub(crate) sender: Option<Box<WatchedSender>>,
+    pub(crate) senders: Vec<WatchedSender>,
     /// Time between samples of the queues.
     pub(crate) queue_interval: Option<Span>,
     pub(crate) queues: Table<LinkId, QueueTrace>,

@@ -1,6 +1,6 @@
 //! Routes, and how far along them a packet crosses at once.
 
-use crate::ids::{End, FlowId, LinkId, StreamId, Table, WorkloadId};
+use crate::ids::{AppId, End, FlowId, LinkId, StreamId, Table, WorkloadId};
 use crate::packet::{Course, Packet};
 
 /// Links of the longest route.
@@ -61,9 +61,10 @@ impl Route {
 /// The routes of everything that sends.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
-    /// Forward and backward, of each flow and of each workload.
+    /// Forward and backward, of each flow, of each workload and of each application.
     pub(crate) flows: Table<FlowId, [Route; 2]>,
     pub(crate) workloads: Table<WorkloadId, [Route; 2]>,
+    pub(crate) apps: Table<AppId, [Route; 2]>,
     pub(crate) streams: Table<StreamId, Route>,
 }
 
@@ -81,6 +82,7 @@ pub(crate) enum Target {
 impl Routes {
     pub(crate) fn all(&mut self) -> impl Iterator<Item = &mut Route> {
         let pairs = self.flows.iter_mut().chain(self.workloads.iter_mut());
+        let pairs = pairs.chain(self.apps.iter_mut());
         pairs.flatten().chain(self.streams.iter_mut())
     }
 

@@ -1,11 +1,15 @@
-//! Everything that sends: flows, streams, workloads; and the applications that read in intervals.
+//! Everything that sends: flows, streams, workloads, applications; and those that read in
+//! intervals.
 
+use super::apps::{RunningApp, User};
 use super::reading::ReadingApp;
+use crate::apps::Order;
 use crate::flow::RunningFlow;
-use crate::ids::{FlowId, ReadingAppId, StreamId, Table, WorkloadId};
+use crate::ids::{AppId, FlowId, ReadingAppId, StreamId, Table, UserId, WorkloadId};
+use crate::network::Writer;
 use crate::stream::Stream;
 use crate::workload::Workload;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use trammel_core::time::{Span, Time};
 
 /// How long the place of a workload's connection that is over is not used again; by then none of
@@ -18,6 +22,12 @@ pub(crate) struct Traffic {
     pub(crate) flows: Table<FlowId, RunningFlow>,
     pub(crate) streams: Table<StreamId, Stream>,
     pub(crate) workloads: Table<WorkloadId, Workload>,
+    pub(crate) apps: Table<AppId, RunningApp>,
+    pub(crate) users: Table<UserId, User>,
+    /// What an application wants, while it is asked; kept for its room.
+    pub(crate) orders: Vec<Order>,
+    /// Applications of flows that write at a rate.
+    pub(crate) writers: BTreeMap<FlowId, Writer>,
     /// The applications that read in intervals.
     pub(crate) readers: Table<ReadingAppId, ReadingApp>,
     /// Flows of workloads that are over, and since when.

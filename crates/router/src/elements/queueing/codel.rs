@@ -98,12 +98,9 @@ impl Store for Upstream<'_> {
             first => time_since(self.start, first),
         };
         let item = Item {
-            id: 0,
             bytes: u32::try_from(packet.len()).unwrap_or(u32::MAX),
-            flow: 0,
-            ecn_capable: false,
-            marked: false,
             enqueued,
+            ..Item::default()
         };
         self.taken = Some(handle);
         Some(item)

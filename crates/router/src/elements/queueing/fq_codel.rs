@@ -28,6 +28,7 @@ use crate::engine::{Ctx, Element, Handler};
 use crate::headers::ip_packet::{header, set_tos, transport_len};
 use crate::headers::ip6_packet;
 use crate::reason::Reason;
+use trammel_core::ecn::Ecn;
 use trammel_core::entry::{Params, Value};
 use trammel_core::time::{Span, Time};
 use trammel_packet::batch::{Batch, Packets};
@@ -107,8 +108,8 @@ fn mix(words: &[&[u8]]) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
-/// A hash of a packet's flow, and whether it understands marks.
-fn look(packet: &Packet) -> (u32, bool) {
+/// A hash of a packet's flow, and its ECN field.
+fn look(packet: &Packet) -> (u32, Ecn) {
     let network = packet.network_header();
     if let Some(ip) = header(packet) {
         let len = ip.header_len();
@@ -117,18 +118,15 @@ fn look(packet: &Packet) -> (u32, bool) {
             _ => &[],
         };
         let addresses = network.get(12..20).unwrap_or(&[]);
-        return (
-            mix(&[addresses, &[ip.protocol], ports]),
-            ip.ecn() != ecn::NOT_ECT,
-        );
+        return (mix(&[addresses, &[ip.protocol], ports]), Ecn::of(ip.ecn()));
     }
     if ip6_packet::header(packet).is_some() {
         let addresses = network.get(8..40).unwrap_or(&[]);
         let next = network.get(6..7).unwrap_or(&[]);
         let ports = network.get(40..44).unwrap_or(&[]);
-        return (mix(&[addresses, next, ports]), false);
+        return (mix(&[addresses, next, ports]), Ecn::NotEct);
     }
-    (0, false)
+    (0, Ecn::NotEct)
 }
 
 fn span(of: Timestamp) -> Span {
@@ -207,6 +205,7 @@ impl Element for FqCodel {
             mtu: 1514,
             limit_packets: self.limit as u32,
             limit_bytes: u64::MAX,
+            overhead: 14,
         };
         self.discipline = Some((entry.build)(&params, &facts).map_err(Diagnostics::of)?);
         Ok(())
@@ -233,14 +232,14 @@ impl Element for FqCodel {
         for handle in batch.drain() {
             let packet = &ctx.pool()[&handle];
             let bytes = u32::try_from(packet.len()).unwrap_or(u32::MAX);
-            let (flow, ecn_capable) = look(packet);
+            let (flow, ecn) = look(packet);
             let item = Item {
                 id: self.keep(handle),
                 bytes,
                 flow,
-                ecn_capable,
-                marked: false,
+                ecn,
                 enqueued: now,
+                ..Item::default()
             };
             // The discipline is put aside while it reports drops, which change what it does not
             // know.

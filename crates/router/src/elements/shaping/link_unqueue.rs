@@ -14,6 +14,9 @@
 //!
 //! # Handlers
 //! - `size`: packets on the link
+//! - `to_latency`: the latency from now on; what is on the link keeps its own, and nothing that
+//!   comes later overtakes it. With `TIMED` only; `latency` clears the link, as in Click
+//! - `to_bandwidth`: the same of the bandwidth; at 0 nothing is sent
 //!
 //! # Example
 //! ```click
@@ -73,8 +76,11 @@ struct LinkUnqueue {
     line: VecDeque<(Handle, Timestamp)>,
     /// Whether packets were there at their timestamps.
     is_timed: bool,
-    /// Of these, when the last bit of the last one arrives.
+    /// Of these, when the last bit of the last one arrives, and when it was sent.
     until: Timestamp,
+    sent: Timestamp,
+    /// Whether nothing is sent.
+    is_down: bool,
     /// Whether the line has not been free since the last packet on it.
     is_back_to_back: bool,
     driver: Option<(TaskId, TimerId, Signal)>,
@@ -95,9 +101,8 @@ impl LinkUnqueue {
         if self.is_timed {
             // A stamp of the future would hold the line for others.
             let there = packet.timestamp().min(from - self.latency);
-            let begin = (there + self.latency).max(self.until);
             let sending_ns = bytes * (1_000_000_000 / STEP) / self.bandwidth;
-            return begin + Timestamp(sending_ns as i64);
+            return there.max(self.sent) + Timestamp(sending_ns as i64) + self.latency;
         }
         let sending_us = bytes * (1_000_000 / STEP) / self.bandwidth;
         from + Timestamp(sending_us as i64 * 1000)
@@ -107,7 +112,24 @@ impl LinkUnqueue {
         for (packet, _) in self.line.drain(..) {
             ctx.pool().free(packet);
         }
-        self.until = Timestamp::default();
+        (self.until, self.sent) = (Timestamp::default(), Timestamp::default());
+    }
+
+    /// Whether the line has sent all that is on it.
+    fn is_free(&self, now: Timestamp) -> bool {
+        if self.is_timed {
+            return !self.is_down && self.sent <= now;
+        }
+        let horizon = now + self.latency;
+        self.line.back().is_none_or(|(_, at)| *at <= horizon)
+    }
+
+    /// Has the line look what there is to do.
+    fn look(&self, ctx: &mut Ctx) {
+        if let Some((task, timer, _)) = &self.driver {
+            ctx.unset_timer(*timer);
+            ctx.schedule(*task);
+        }
     }
 }
 
@@ -137,7 +159,7 @@ impl Element for LinkUnqueue {
         let now = ctx.now();
         let horizon = now + self.latency;
         let mut pulled = 0;
-        while pulled < LONGEST_TURN && self.line.back().is_none_or(|(_, at)| *at <= horizon) {
+        while pulled < LONGEST_TURN && self.is_free(now) {
             let Some(packet) = ctx.pull_one(0) else {
                 self.is_back_to_back = false;
                 break;
@@ -147,6 +169,13 @@ impl Element for LinkUnqueue {
                 _ => horizon,
             };
             let at = self.arrival(ctx, &packet, from);
+            self.sent = at - self.latency;
+            // Where the latency has fallen, nothing overtakes.
+            let at = if self.is_timed {
+                at.max(self.until)
+            } else {
+                at
+            };
             self.until = at;
             ctx.pool()[&packet].set_timestamp(at);
             self.line.push_back((packet, at));
@@ -167,8 +196,13 @@ impl Element for LinkUnqueue {
         match (self.line.front(), self.line.back()) {
             (Some((_, first)), Some((_, last))) => {
                 let mut next = *first;
-                if is_active {
-                    next = next.min(*last - self.latency);
+                if is_active && !self.is_down {
+                    let free = if self.is_timed {
+                        self.sent
+                    } else {
+                        *last - self.latency
+                    };
+                    next = next.min(free);
                 }
                 if next <= now {
                     ctx.schedule(*task);
@@ -176,7 +210,7 @@ impl Element for LinkUnqueue {
                     ctx.set_timer(*timer, next);
                 }
             }
-            _ if is_active => ctx.schedule(*task),
+            _ if is_active && !self.is_down => ctx.schedule(*task),
             _ => {}
         }
         worked
@@ -190,6 +224,8 @@ impl Element for LinkUnqueue {
         vec![
             Handler::new("latency", "rw."),
             Handler::new("bandwidth", "rw."),
+            Handler::new("to_latency", "w"),
+            Handler::new("to_bandwidth", "w"),
             Handler::new("size", "r"),
             Handler::new("reset", "wb"),
         ]
@@ -205,6 +241,31 @@ impl Element for LinkUnqueue {
 
     fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
         match name {
+            "to_latency" | "to_bandwidth" if !self.is_timed => {
+                return Err(format!("`{name}` is for a line that is TIMED"));
+            }
+            "to_latency" => {
+                let wrong = |_| "latency must be a timestamp".to_owned();
+                self.latency = parse_timestamp(value.trim()).map_err(wrong)?;
+                self.look(ctx);
+                return Ok(());
+            }
+            "to_bandwidth" => {
+                let wrong = |_| "invalid bandwidth".to_owned();
+                let bandwidth = parse_bandwidth(value.trim()).map_err(wrong)?;
+                if bandwidth == 0 {
+                    self.is_down = true;
+                    return Ok(());
+                }
+                self.bandwidth = steps(bandwidth)?;
+                if self.is_down {
+                    // What waits was not sent meanwhile.
+                    self.sent = self.sent.max(ctx.now());
+                    self.is_down = false;
+                }
+                self.look(ctx);
+                return Ok(());
+            }
             "latency" => {
                 let wrong = |_| "latency must be a timestamp".to_owned();
                 self.latency = parse_timestamp(value.trim()).map_err(wrong)?;
@@ -216,10 +277,7 @@ impl Element for LinkUnqueue {
             _ => {}
         }
         self.clear(ctx);
-        if let Some((task, timer, _)) = &self.driver {
-            ctx.unset_timer(*timer);
-            ctx.schedule(*task);
-        }
+        self.look(ctx);
         Ok(())
     }
 
@@ -294,6 +352,31 @@ mod tests {
             timed.len() >= 15 && timed[1..].iter().all(|n| *n == 1),
             "{timed:?}"
         );
+    }
+
+    #[test]
+    fn a_timed_line_changes_without_being_cleared() {
+        // 100 bytes at 10 kB/s take 10 ms; a packet each 20 ms.
+        let mut run = loaded(
+            "RatedSource(LENGTH 100, RATE 50, LIMIT 100) -> SetTimestamp -> Queue
+             -> l :: LinkUnqueue(50ms, 10kBps, TIMED true) -> c :: Counter -> Discard;",
+        );
+        run.run(0.5);
+        let before: u32 = run.read("c.count").parse().expect("a number");
+        run.write("l.to_bandwidth", "0").expect("an outage");
+        run.run(0.5);
+        let after: u32 = run.read("c.count").parse().expect("a number");
+        // What was on the line arrives: at most what 50 ms and a packet's time hold.
+        assert!((1..=6).contains(&(after - before)), "{before} {after}");
+        assert_eq!(run.read("l.size"), "0");
+        run.write("l.to_bandwidth", "10kBps").expect("a bandwidth");
+        run.write("l.to_latency", "0.01").expect("a latency");
+        // Twenty-five have waited, 10 ms each.
+        run.run(2.0);
+        assert_eq!(run.read("c.count"), "100");
+        assert!(run.write("l.to_latency", "x").is_err());
+        let mut other = loaded("Idle -> Queue -> l :: LinkUnqueue(50ms, 10kBps) -> Discard;");
+        assert!(other.write("l.to_latency", "0.01").is_err());
     }
 
     #[test]

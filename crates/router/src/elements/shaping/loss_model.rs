@@ -7,6 +7,7 @@
 //!
 //! # Handlers
 //! - `lost`: packets that were lost
+//! - `probability`: makes it the probability of loss from now on, of a model that is one
 //! - `mean_loss`: the share of packets that the model loses in the long run
 //!
 //! # Example
@@ -114,7 +115,10 @@ impl Element for Lossy {
         ["model", "count", "lost", "mean_loss"]
             .map(|name| Handler::new(name, "r"))
             .into_iter()
-            .chain([Handler::new("reset_counts", "wb")])
+            .chain([
+                Handler::new("probability", "w"),
+                Handler::new("reset_counts", "wb"),
+            ])
             .collect()
     }
 
@@ -130,7 +134,18 @@ impl Element for Lossy {
         })
     }
 
-    fn write(&mut self, _: &mut Ctx, _: &str, _: &str) -> Result<(), String> {
+    fn write(&mut self, ctx: &mut Ctx, name: &str, value: &str) -> Result<(), String> {
+        if name == "probability" {
+            let probability: Option<f64> = value.trim().parse().ok();
+            let probability = probability
+                .filter(|one| (0.0..=1.0).contains(one))
+                .ok_or("a probability is a number from 0 to 1")?;
+            let seed = ctx.rng().below(u64::MAX);
+            if let Some(model) = &mut self.model {
+                model.change(Some(probability), seed);
+            }
+            return Ok(());
+        }
         (self.packets, self.lost) = (0, 0);
         Ok(())
     }

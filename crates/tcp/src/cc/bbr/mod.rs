@@ -47,7 +47,7 @@ mod policer;
 #[cfg(test)]
 mod tests;
 
-use super::{CaEvent, CaState, CongestionControl, Entry, INFINITE_SSTHRESH, RateSample, Tp};
+use super::{CaEvent, CaState, CongestionControl, Entry, INFINITE_SSTHRESH, Phase, RateSample, Tp};
 use filter::MaxFilter;
 use policer::Policer;
 use trammel_core::entry::{About, Param, Params};
@@ -465,9 +465,28 @@ impl CongestionControl for Bbr {
     }
 
     fn observe(&self) -> Vec<(&'static str, f64)> {
+        let pps = |bw: u64| bw as f64 * 1e6 / BW_UNIT as f64;
+        let phase = match self.mode {
+            Mode::Startup => Phase::Startup,
+            Mode::Drain => Phase::Drain,
+            Mode::ProbeRtt => Phase::ProbeRtt,
+            Mode::ProbeBw if self.pacing_gain > UNIT => Phase::ProbeUp,
+            Mode::ProbeBw if self.pacing_gain < UNIT => Phase::ProbeDown,
+            Mode::ProbeBw => Phase::Cruise,
+        };
         vec![
             ("mode", f64::from(self.mode as u8)),
-            ("bw_pps", self.current_bw() as f64 * 1e6 / BW_UNIT as f64),
+            ("state", f64::from(phase as u8)),
+            ("bw_pps", pps(self.current_bw())),
+            ("bw_hi_pps", pps(self.max_bw())),
+            ("round_count", f64::from(self.rtt_cnt)),
+            ("full_bw_count", f64::from(self.full_bw_cnt)),
+            ("full_bw_reached", f64::from(u8::from(self.full_bw_reached))),
+            ("idle_restart", f64::from(u8::from(self.idle_restart))),
+            (
+                "extra_acked",
+                f64::from(self.extra_acked[0].max(self.extra_acked[1])),
+            ),
             ("min_rtt_us", f64::from(self.min_rtt_us)),
             ("pacing_gain", self.pacing_gain as f64 / UNIT as f64),
             ("cwnd_gain", self.cwnd_gain as f64 / UNIT as f64),

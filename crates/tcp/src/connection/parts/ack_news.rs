@@ -21,7 +21,7 @@ pub(crate) struct AckNews {
     pub(crate) retransmitted_acked: bool,
     /// It carried data or changed the window: no duplicate ACK.
     pub(crate) not_duplicate: bool,
-    /// It carried ECN-Echo that counts.
+    /// It reported marks, by ECN-Echo or by a count.
     pub(crate) ece: bool,
     /// The retransmission timer starts anew.
     pub(crate) set_timer: bool,
@@ -29,4 +29,6 @@ pub(crate) struct AckNews {
     pub(crate) retransmission_lost: bool,
     /// Segments delivered by it.
     pub(crate) delivered: u32,
+    /// Payload bytes of these.
+    pub(crate) delivered_bytes: u32,
 }

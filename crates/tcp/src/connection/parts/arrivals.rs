@@ -1,5 +1,6 @@
 //! Segments that have arrived.
 
+use crate::segment::Flags;
 use trammel_core::time::Time;
 
 /// What is kept of arrivals beside the receiver's own state.
@@ -11,6 +12,10 @@ pub(crate) struct Arrivals {
     pub(crate) before: u64,
     /// The peer has sent a segment that was ECN-capable.
     pub(crate) ecn_seen: bool,
+    /// Flags that an ordinary segment may have beside ACK: PSH, and the field ACE where it counts.
+    pub(crate) harmless: Flags,
+    /// The timestamp of the segment in hand is newer than those before it.
+    pub(crate) is_newer: bool,
 }
 
 impl Arrivals {
@@ -19,6 +24,8 @@ impl Arrivals {
             at: Time::MAX,
             before: 0,
             ecn_seen: false,
+            harmless: Flags::PSH,
+            is_newer: false,
         }
     }
 }

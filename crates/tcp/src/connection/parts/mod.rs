@@ -5,6 +5,7 @@
 //! | `status` | states of RFC 9293, and why a connection failed |
 //! | `counters` | counters of one connection |
 //! | `application` | what the application has written, and how much of it was sent |
+//! | `accurate` | accurate ECN: what was agreed on, counted and reported |
 //! | `arrivals` | when segments arrived, and whether they were ECN-capable |
 //! | `handshake` | initial sequence number, options agreed on |
 //! | `peer_window` | the window that the peer offers |
@@ -20,6 +21,7 @@
 //! | `ack_news` | what the ACK in hand reports |
 //! | `output` | what `poll_transmit` has still to look at |
 
+pub(super) mod accurate;
 pub(super) mod ack_news;
 pub(super) mod application;
 pub(super) mod arrivals;

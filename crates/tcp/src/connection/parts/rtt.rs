@@ -36,9 +36,10 @@ impl Rtt {
         }
     }
 
-    /// RFC 6298 §5.7: after a lost SYN data begins with a timeout of at least three seconds.
-    pub(crate) fn after_lost_syn(&mut self, stack: &Stack) {
-        if !stack.linux_rtt {
+    /// RFC 6298 §5.7: after a lost SYN data begins with a timeout of at least three seconds. Linux
+    /// does so where timestamps gave no round trip (`tcp_init_metrics`).
+    pub(crate) fn after_lost_syn(&mut self, tp: &Tp, stack: &Stack) {
+        if !stack.linux_rtt || tp.srtt_us == 0 {
             self.rto_us = self.rto_us.max(3_000_000);
         }
     }
@@ -147,11 +148,19 @@ mod tests {
     }
 
     #[test]
-    fn after_a_lost_syn_only_the_rfc_waits_three_seconds() {
-        for (stack, rto_us) in [(Stack::rfc(), 3_000_000), (Stack::linux_6(), 1_000_000)] {
+    fn after_a_lost_syn_data_waits_three_seconds_unless_linux_knows_the_round_trip() {
+        let cases = [
+            (Stack::rfc(), 0, 3_000_000),
+            (Stack::rfc(), 800, 3_000_000),
+            (Stack::linux_6(), 0, 3_000_000),
+            (Stack::linux_6(), 800, 1_000_000),
+        ];
+        for (stack, srtt_us, rto_us) in cases {
+            let mut tp = Tp::new(10, 1448, Rng::new(1, "syn"));
+            tp.srtt_us = srtt_us;
             let mut rtt = Rtt::new(&stack);
-            rtt.after_lost_syn(&stack);
-            assert_eq!(rtt.rto_us, rto_us);
+            rtt.after_lost_syn(&tp, &stack);
+            assert_eq!(rtt.rto_us, rto_us, "{srtt_us}");
         }
     }
 

@@ -34,10 +34,15 @@ pub(crate) struct Timers {
     pub(crate) backoff: u32,
     /// Timeouts in a row without an answer.
     pub(crate) retransmits: u32,
+    /// When the first of them was, µs.
+    pub(crate) first_timeout_us: u64,
     /// Probes of a closed window since it closed.
     pub(crate) probes: u32,
     /// Probes in a row without an answer.
     pub(crate) unanswered_probes: u32,
+    /// How long data may go unacknowledged once it was sent again, µs; 0 for the usual number of
+    /// retransmissions (`TCP_USER_TIMEOUT`).
+    pub(crate) user_timeout_us: u64,
 }
 
 impl Timers {
@@ -49,8 +54,10 @@ impl Timers {
             is_exact: true,
             backoff: 0,
             retransmits: 0,
+            first_timeout_us: 0,
             probes: 0,
             unanswered_probes: 0,
+            user_timeout_us: 0,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The cells of a matrix: scenarios drawn by a Latin hypercube, so that each range of each
 //! parameter comes as often.
 
-use super::Extent;
+use super::extent::{Extent, Wanted};
 use std::path::Path;
 use trammel_core::rng::Rng;
 use trammel_scenario::File;
@@ -26,6 +26,10 @@ pub const VARIANTS: [&str; 15] = [
     "westwood",
     "yeah",
 ];
+/// What replaces `bbr` in a kernel that has it: BBR version 3, as google's module speaks it.
+pub const BBR3: &str = "bbr3";
+/// Variants that are drawn where they are asked for.
+pub const ON_REQUEST: [&str; 3] = [BBR3, "dctcp", "prague"];
 /// Ranges, each drawn by its logarithm: bit/s, seconds, bandwidth-delay products, probability.
 const RATE: (f64, f64) = (2e6, 1e9);
 const RTT: (f64, f64) = (0.002, 0.6);
@@ -39,6 +43,9 @@ const DROPTAIL: f64 = 0.6;
 const RED_MOST: f64 = 2700.0;
 /// Disciplines of the other queues.
 const DISCIPLINES: [&str; 4] = ["codel", "fq_codel", "pie", "red"];
+/// The rate of a policer over that of its link, and bytes of a packet.
+const POLICED: f64 = 0.8;
+const FRAME: u32 = 1514;
 /// A queue of fewer packets is none of any link's.
 const LEAST_QUEUE_PKTS: f64 = 8.0;
 /// How long a run is: so many round trips, unless these are more or fewer packets than an
@@ -76,17 +83,41 @@ pub enum Regime {
     Alike,
     /// Flows of several.
     Mixed,
+    /// The delay changes in steps.
+    Delays,
+    /// Nothing passes for a time, again and again.
+    Outages,
+    /// A short outage, and another rate and delay behind it.
+    Handovers,
+    /// Packets overtake each other.
+    Reordering,
 }
 
 impl Regime {
     /// All, in the order of columns.
-    pub const ALL: [Regime; 5] = [
+    pub const ALL: [Regime; 9] = [
         Regime::Alone,
         Regime::Lossy,
         Regime::Managed,
         Regime::Alike,
         Regime::Mixed,
+        Regime::Delays,
+        Regime::Outages,
+        Regime::Handovers,
+        Regime::Reordering,
     ];
+    /// Those of paths that change.
+    pub(crate) const CHANGING: [Regime; 4] = [
+        Regime::Delays,
+        Regime::Outages,
+        Regime::Handovers,
+        Regime::Reordering,
+    ];
+
+    /// Whether the path changes.
+    pub(crate) fn is_changing(self) -> bool {
+        Regime::CHANGING.contains(&self)
+    }
 
     /// The words for people.
     pub fn words(self) -> &'static str {
@@ -96,13 +127,17 @@ impl Regime {
             Regime::Managed => "one flow, managed queue",
             Regime::Alike => "several, one variant",
             Regime::Mixed => "several variants",
+            Regime::Delays => "delay steps",
+            Regime::Outages => "outages",
+            Regime::Handovers => "handovers",
+            Regime::Reordering => "reordering jitter",
         }
     }
 }
 
 /// Draws the cells of `seed`, to be measured with the kernel of the tree `source`, or the
 /// package's.
-pub fn draw(extent: Extent, seed: u64, source: Option<&str>) -> Vec<Cell> {
+pub fn draw(extent: Extent, seed: u64, source: Option<&str>, wanted: &Wanted) -> Vec<Cell> {
     let strata = |what: &str| latin(extent.cells, seed, what);
     let (rates, rtts, buffers) = (strata("rate"), strata("rtt"), strata("buffer"));
     let (losses, queues, counts) = (strata("loss"), strata("queue"), strata("flows"));
@@ -116,13 +151,16 @@ pub fn draw(extent: Extent, seed: u64, source: Option<&str>) -> Vec<Cell> {
         let limit = (log_of(BUFFER, buffers[at]).max(least) * packets).floor() as u32;
         let loss = (losses[at] >= WITHOUT_LOSS)
             .then(|| log_of(LOSS, (losses[at] - WITHOUT_LOSS) / (1.0 - WITHOUT_LOSS)));
-        let discipline = (queues[at] >= DROPTAIL).then(|| {
-            DISCIPLINES[index(
-                (queues[at] - DROPTAIL) / (1.0 - DROPTAIL),
-                DISCIPLINES.len(),
-            )]
-        });
-        let names = variants(counts[at], firsts[at], &mut others);
+        let discipline = match wanted.queues.as_slice() {
+            [] => (queues[at] >= DROPTAIL).then(|| {
+                DISCIPLINES[index(
+                    (queues[at] - DROPTAIL) / (1.0 - DROPTAIL),
+                    DISCIPLINES.len(),
+                )]
+            }),
+            some => Some(some[index(queues[at], some.len())]).filter(|name| *name != "droptail"),
+        };
+        let names = variants(counts[at], firsts[at], &wanted.variants, &mut others);
         let is_mixed = names.iter().any(|name| *name != names[0]);
         let regime = match (names.len(), is_mixed, discipline, loss) {
             (2.., true, ..) => Regime::Mixed,
@@ -150,13 +188,21 @@ pub fn draw(extent: Extent, seed: u64, source: Option<&str>) -> Vec<Cell> {
             own = seed.wrapping_add(1000 * at as u64) >> 1,
             rtt = rtt * 1e3,
             burst = 2 * (1500 + 14),
-            queue = queue(discipline, limit),
+            queue = queue(discipline, limit, rate),
         );
         if let Some(probability) = loss {
             text += &format!("loss = {{ model = \"netem\", probability = {probability:.3e} }}\n");
         }
+        // Beside one that marks tell apart from others, all can be marked.
+        let is_marked = names.iter().any(|name| matches!(*name, "dctcp" | "prague"));
         for name in names {
             text += &format!("\n[[flow]]\nvariant = \"{name}\"\n");
+            if is_marked && VARIANTS.contains(&name) {
+                text += "ecn = true\n";
+            }
+            if name == BBR3 {
+                text += "params = { dialect = \"linux\" }\n";
+            }
         }
         if let Some(tree) = source {
             text += &format!("\n[measure]\nsource = {tree:?}\n");
@@ -173,7 +219,7 @@ pub fn draw(extent: Extent, seed: u64, source: Option<&str>) -> Vec<Cell> {
 }
 
 /// A value of each of `count` ranges of equal size between 0 and 1, in an order of its own.
-fn latin(count: usize, seed: u64, what: &str) -> Vec<f64> {
+pub(super) fn latin(count: usize, seed: u64, what: &str) -> Vec<f64> {
     let mut rng = Rng::new(seed, &format!("fidelity:{what}"));
     let mut places: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
@@ -185,20 +231,26 @@ fn latin(count: usize, seed: u64, what: &str) -> Vec<f64> {
         .collect()
 }
 
-fn log_of((low, high): (f64, f64), part: f64) -> f64 {
+pub(super) fn log_of((low, high): (f64, f64), part: f64) -> f64 {
     low * (high / low).powf(part)
 }
 
-fn index(part: f64, of: usize) -> usize {
+pub(super) fn index(part: f64, of: usize) -> usize {
     ((part * of as f64) as usize).min(of - 1)
 }
 
 /// The variants of a cell's flows: four in ten cells have one flow, three a pair of two variants,
 /// the others up to eight of one or of several.
-fn variants(count: f64, first: f64, rng: &mut Rng) -> Vec<&'static str> {
-    let first = VARIANTS[index(first, VARIANTS.len())];
+fn variants(count: f64, first: f64, of: &[&'static str], rng: &mut Rng) -> Vec<&'static str> {
+    let firsts = if of.is_empty() { &VARIANTS } else { of };
+    let first = firsts[index(first, firsts.len())];
+    // One kernel has one `bbr`.
+    let is_there = |name: &str| name != "bbr" || !of.contains(&BBR3);
     let other = |rng: &mut Rng| {
-        let others: Vec<_> = VARIANTS.iter().filter(|name| **name != first).collect();
+        let others: Vec<_> = VARIANTS
+            .iter()
+            .filter(|name| **name != first && is_there(name))
+            .collect();
         *others[rng.below(others.len() as u64) as usize]
     };
     match (count * 10.0) as u32 {
@@ -216,7 +268,7 @@ fn variants(count: f64, first: f64, rng: &mut Rng) -> Vec<&'static str> {
 }
 
 /// A queue of `discipline`, drop-tail where none is drawn, as a scenario has it.
-fn queue(discipline: Option<&str>, limit: u32) -> String {
+fn queue(discipline: Option<&str>, limit: u32, rate: f64) -> String {
     match discipline {
         None => format!("{{ discipline = \"droptail\", limit = \"{limit} pkts\" }}"),
         // The kernel's is not gentle, and has weights that are powers of two.
@@ -229,6 +281,17 @@ fn queue(discipline: Option<&str>, limit: u32) -> String {
         // Those that keep the delay short have a limit of their own; the kernel's PIE is not the
         // RFC's.
         Some("pie") => "{ discipline = \"pie\", dialect = \"linux\" }".to_owned(),
+        // The step marks in a queue of some packets, whatever its length.
+        Some("threshold") => format!(
+            "{{ discipline = \"threshold\", limit = \"{limit} pkts\", not_capable = \"drop\" }}"
+        ),
+        // Below the link's rate, so that nothing waits.
+        Some("policer") => format!(
+            "{{ discipline = \"policer\", rate = \"{:.0} bit/s\", burst = \"{} B\", limit = \
+             \"{limit} pkts\" }}",
+            rate * POLICED,
+            limit * FRAME
+        ),
         Some(name) => format!("{{ discipline = \"{name}\" }}"),
     }
 }
@@ -247,37 +310,71 @@ mod tests {
     }
 
     #[test]
+    fn queues_that_are_wanted_are_in_every_cell() {
+        let queues = vec!["cake", "fq_pie", "dualpi2", "policer", "threshold"];
+        let wanted = Wanted {
+            queues,
+            ..Wanted::default()
+        };
+        let cells = draw(Extent::QUICK, 3, None, &wanted);
+        for name in &wanted.queues {
+            let quoted = format!("discipline = \"{name}\"");
+            let with = cells.iter().filter(|cell| cell.text.contains(&quoted));
+            assert!((3..=4).contains(&with.count()), "{name}");
+        }
+        for cell in &cells {
+            assert_eq!(cell.scenario.check(), Ok(()), "{}", cell.name);
+        }
+    }
+
+    #[test]
     fn cells_are_sound_and_follow_from_their_seed() {
-        let cells = draw(Extent::FULL, 3, None);
+        let cells = draw(Extent::FULL, 3, None, &Wanted::default());
         assert_eq!(cells.len(), 400);
         for cell in &cells {
             assert_eq!(cell.scenario.check(), Ok(()), "{}", cell.name);
         }
-        for regime in Regime::ALL {
+        for regime in Regime::ALL.into_iter().filter(|one| !one.is_changing()) {
             assert!(
                 cells.iter().filter(|cell| cell.regime == regime).count() >= 20,
                 "{regime:?}"
             );
         }
-        let again = draw(Extent::FULL, 3, None);
+        let again = draw(Extent::FULL, 3, None, &Wanted::default());
         assert!(
             cells
                 .iter()
                 .zip(&again)
                 .all(|(one, other)| one.scenario == other.scenario)
         );
-        assert!(cells[0].scenario != draw(Extent::FULL, 4, None)[0].scenario);
+        assert!(cells[0].scenario != draw(Extent::FULL, 4, None, &Wanted::default())[0].scenario);
         // Another kernel measures the same cells.
         let tree = env!("CARGO_MANIFEST_DIR");
-        let other = draw(Extent::QUICK, 3, Some(tree));
+        let other = draw(Extent::QUICK, 3, Some(tree), &Wanted::default());
         let source = |cell: &Cell| cell.scenario.measure.clone()?.source;
         assert_eq!(source(&other[0]).as_deref(), Some(tree));
+    }
+
+    #[test]
+    fn cells_of_chosen_variants_begin_with_one_and_have_one_bbr() {
+        let wanted = Wanted {
+            variants: vec![BBR3, "cubic"],
+            ..Wanted::default()
+        };
+        let tree = env!("CARGO_MANIFEST_DIR");
+        for cell in draw(Extent::FULL, 3, Some(tree), &wanted) {
+            let flows = &cell.scenario.flows;
+            let names: Vec<_> = flows.iter().map(|flow| &*flow.variant.name).collect();
+            assert!(matches!(names[0], "bbr3" | "cubic"), "{names:?}");
+            assert!(!names.contains(&"bbr"), "{names:?}");
+            assert!(cell.scenario.other_laws().is_empty());
+        }
     }
 
     #[cfg(target_os = "linux")]
     #[test]
     fn a_guest_can_express_every_cell() {
-        for cell in draw(Extent::FULL, 5, None) {
+        for cell in draw(Extent::FULL, 5, None, &Wanted::default()) {
             assert_eq!(
                 crate::measure::refusals(&cell.scenario),
                 Vec::new(),

@@ -8,12 +8,15 @@
 //! kernel itself goes over phases.
 
 pub mod cells;
+mod changing;
+pub mod extent;
 pub mod judge;
 pub mod page;
 
 use crate::points::{RunOptions, TransportOutcome, Watch, run_points};
 use crate::run_tables::RunTables;
 use cells::Cell;
+use extent::{Draw, Paths, Wanted};
 use judge::Judged;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,34 +24,6 @@ use trammel_scenario::File;
 use trammel_scenario::hash;
 use trammel_scenario::model::Engine;
 use trammel_scenario::sweep::Point;
-
-/// How much is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
-    /// Cells.
-    pub cells: usize,
-    /// Runs of each by each engine, with other starts and losses.
-    pub phases: u32,
-    /// Packets that a full bottleneck carries in a run: at least, and at most where that is long
-    /// enough for its round trip.
-    pub packets: (u64, u64),
-}
-
-impl Extent {
-    /// A minute on two cores.
-    pub const QUICK: Extent = Extent {
-        cells: 16,
-        phases: 3,
-        packets: (60_000, 200_000),
-    };
-    /// Up to three hours on two cores. Flows that compete differ so much from phase to phase that
-    /// three of them leave more chance in a mean than the simulator's error.
-    pub const FULL: Extent = Extent {
-        cells: 400,
-        phases: 5,
-        packets: (400_000, 3_000_000),
-    };
-}
 
 /// What a matrix came to.
 #[derive(Debug)]
@@ -61,17 +36,24 @@ pub struct Made {
     pub judged: Judged,
 }
 
-/// Draws the cells of `seed` and runs them, but those runs that are `known`; the kernel is of the
-/// tree `source`, or the package's.
+/// Draws cells from what is `wanted` and runs them, but those runs that are `known`.
 pub fn run(
-    extent: Extent,
-    seed: u64,
-    source: Option<&str>,
+    draw: Draw<'_>,
+    wanted: &Wanted,
     threads: Option<usize>,
     known: &Arc<BTreeMap<String, RunTables>>,
     watch: &dyn Watch,
 ) -> anyhow::Result<Made> {
-    let cells = cells::draw(extent, seed, source);
+    let Draw {
+        extent,
+        paths,
+        seed,
+        source,
+    } = draw;
+    let cells = match paths {
+        Paths::Steady => cells::draw(extent, seed, source, wanted),
+        Paths::Changing => changing::draw(extent, seed, source),
+    };
     let file = file(&cells);
     let options = RunOptions {
         engines: vec![Engine::Simulate, Engine::Measure],

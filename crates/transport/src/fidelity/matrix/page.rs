@@ -196,6 +196,11 @@ fn by_regime(made: &Made, shown: &Shown) -> HeatMap {
         let all = made.judged.those(variant, regime).map(shown.number);
         percentile(&all.collect::<Vec<_>>(), 50.0).map(|median| 100.0 * median)
     };
+    let is_changing = made.cells.iter().any(|cell| cell.regime.is_changing());
+    let regimes: Vec<Regime> = Regime::ALL
+        .into_iter()
+        .filter(|regime| regime.is_changing() == is_changing)
+        .collect();
     HeatMap {
         id: shown.id.to_owned(),
         title: shown.title.to_owned(),
@@ -206,7 +211,7 @@ fn by_regime(made: &Made, shown: &Shown) -> HeatMap {
         row_title: "variant".to_owned(),
         column_title: "regime".to_owned(),
         rows: VARIANTS.iter().map(|name| (*name).to_owned()).collect(),
-        columns: Regime::ALL
+        columns: regimes
             .iter()
             .map(|regime| regime.words().to_owned())
             .collect(),
@@ -214,7 +219,7 @@ fn by_regime(made: &Made, shown: &Shown) -> HeatMap {
         values: VARIANTS
             .iter()
             .map(|variant| {
-                Regime::ALL
+                regimes
                     .iter()
                     .map(|regime| value(variant, *regime))
                     .collect()

@@ -1,0 +1,5 @@
+//! Makes the table of designs.
+
+fn main() {
+    trammel_plugins::generate();
+}

@@ -1,0 +1,5 @@
+//! Makes the table of applications.
+
+fn main() {
+    trammel_plugins::generate();
+}

@@ -1,0 +1,227 @@
+//! Reads a file that is one JSON object, without holding it: events go by one at a time.
+//!
+//! What tells how to read times may come behind the events, so a first pass over a trace keeps of
+//! each event what matters; the order of keys in JSON means nothing.
+
+use crate::event::{Body, Event, Header};
+use crate::read::{Clock, ReadError, event_of, trace_header};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::io::Read;
+
+/// What was read so far.
+struct State<'a> {
+    take: &'a mut dyn FnMut(Event),
+    version: String,
+    title: String,
+    header: Option<Header>,
+}
+
+/// Reads the file and gives each event of its first trace to `take`.
+pub(crate) fn read(input: impl Read, take: &mut dyn FnMut(Event)) -> Result<Header, ReadError> {
+    let mut state = State {
+        take,
+        version: String::new(),
+        title: String::new(),
+        header: None,
+    };
+    let mut deserializer = serde_json::Deserializer::from_reader(input);
+    let outcome = File(&mut state).deserialize(&mut deserializer);
+    outcome.map_err(|why| ReadError::Record {
+        number: 1,
+        what: format!("is no JSON of a qlog: {why}"),
+    })?;
+    if state.version.is_empty() {
+        return Err(ReadError::NotQlog("its object has no version".to_owned()));
+    }
+    let mut header = state
+        .header
+        .ok_or_else(|| ReadError::NotQlog("it has no trace".to_owned()))?;
+    header.version = state.version;
+    if header.title.is_empty() {
+        header.title = state.title;
+    }
+    Ok(header)
+}
+
+/// The file's object.
+struct File<'a, 'b>(&'a mut State<'b>);
+
+impl<'de> DeserializeSeed<'de> for File<'_, '_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
+        input.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for File<'_, '_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the object of a qlog")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "qlog_version" | "file_schema" => {
+                    let value: Value = map.next_value()?;
+                    value
+                        .as_str()
+                        .unwrap_or_default()
+                        .clone_into(&mut self.0.version);
+                }
+                "title" => {
+                    let value: Value = map.next_value()?;
+                    value
+                        .as_str()
+                        .unwrap_or_default()
+                        .clone_into(&mut self.0.title);
+                }
+                "traces" => map.next_value_seed(Traces(self.0))?,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The list of traces, of which the first counts.
+struct Traces<'a, 'b>(&'a mut State<'b>);
+
+impl<'de> DeserializeSeed<'de> for Traces<'_, '_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
+        input.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Traces<'_, '_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of traces")
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<(), A::Error> {
+        while self.0.header.is_none() {
+            if all.next_element_seed(Trace(self.0))?.is_none() {
+                return Ok(());
+            }
+        }
+        while all.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+}
+
+/// A trace.
+struct Trace<'a, 'b>(&'a mut State<'b>);
+
+impl<'de> DeserializeSeed<'de> for Trace<'_, '_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
+        input.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Trace<'_, '_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a trace")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut about = Map::new();
+        let mut fields = Vec::new();
+        // Events that came before what says how to read them.
+        let mut early: Vec<Event> = Vec::new();
+        let mut clock = Clock::default();
+        let mut has_events = false;
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "events" => {
+                    has_events = true;
+                    let known = ["common_fields", "configuration"];
+                    let is_told = known.iter().any(|key| about.contains_key(*key));
+                    let header = is_told.then(|| trace_header(&Value::Object(about.clone())));
+                    let unit = header.as_ref().map_or(1.0, |header| header.rtt_unit_ms);
+                    let take = &mut *self.0.take;
+                    let mut each = |mut event: Event| match &header {
+                        Some(header) => {
+                            clock.set(&mut event, header);
+                            take(event);
+                        }
+                        None => early.push(event),
+                    };
+                    map.next_value_seed(Events {
+                        fields: &fields,
+                        unit,
+                        take: &mut each,
+                    })?;
+                }
+                "event_fields" => {
+                    let value: Value = map.next_value()?;
+                    let names = value.as_array().into_iter().flatten();
+                    let names = names.map(|one| one.as_str().unwrap_or_default().to_lowercase());
+                    fields = names.collect();
+                }
+                _ => {
+                    let value = map.next_value()?;
+                    about.insert(key, value);
+                }
+            }
+        }
+        let header = trace_header(&Value::Object(about));
+        for mut event in early {
+            scale_rtts(&mut event, header.rtt_unit_ms);
+            clock.set(&mut event, &header);
+            (self.0.take)(event);
+        }
+        if has_events {
+            self.0.header = Some(header);
+            Ok(())
+        } else {
+            Err(A::Error::custom("a trace has no `events`"))
+        }
+    }
+}
+
+fn scale_rtts(event: &mut Event, unit_ms: f64) {
+    if let Body::Metrics(metrics) = &mut event.body {
+        for rtt in [
+            &mut metrics.min_rtt,
+            &mut metrics.smoothed_rtt,
+            &mut metrics.latest_rtt,
+            &mut metrics.rtt_variance,
+        ] {
+            *rtt = rtt.map(|value| value * unit_ms);
+        }
+    }
+}
+
+/// The list of events.
+struct Events<'a> {
+    fields: &'a [String],
+    unit: f64,
+    take: &'a mut dyn FnMut(Event),
+}
+
+impl<'de> DeserializeSeed<'de> for Events<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
+        input.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Events<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of events")
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<(), A::Error> {
+        while let Some(value) = all.next_element::<Value>()? {
+            if let Some(event) = event_of(&value, self.fields, self.unit) {
+                (self.take)(event);
+            }
+        }
+        Ok(())
+    }
+}

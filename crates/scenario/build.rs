@@ -1,0 +1,5 @@
+//! Makes the table of path presets.
+
+fn main() {
+    trammel_plugins::generate();
+}

@@ -1,0 +1,8 @@
+//! See `crates/card/tests/fuzz/targets/register_socket.rs`, which is this target.
+#![no_main]
+
+#[allow(dead_code)]
+#[path = "../../crates/card/tests/fuzz/targets/mod.rs"]
+mod targets;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| targets::register_socket::run(bytes));
