@@ -38,6 +38,7 @@ SCENARIOS = {
     "cubic": [*DUMBBELL, "flows=cubic,cubic"],
     "scalable-reno": [*DUMBBELL, "flows=scalable,reno"],
     "bbr": [*DUMBBELL, "flows=bbr,bbr"],
+    "bbr3": [*DUMBBELL, "flows=bbr3,bbr3"],
     "loss": [*DUMBBELL, "flows=scalable,reno", "loss=1e-3"],
     "every-ack-six-links": [*DUMBBELL, *ACCESS, "flows=scalable,reno", "ack=every"],
     "rfc": [*DUMBBELL, "flows=reno,reno", "stack=rfc"],

@@ -111,6 +111,14 @@ struct Mutant {
     rule: Mutation,
 }
 
+impl Mutant {
+    /// Whether the controller is not told: some lower their window when they hear of a loss, not
+    /// when they are asked for a threshold.
+    fn is_silent(&self, is_of_loss: bool) -> bool {
+        self.rule == Mutation::NoReduction && is_of_loss
+    }
+}
+
 impl CongestionControl for Mutant {
     fn init(&mut self, tp: &mut Tp) {
         self.inner.init(tp);
@@ -137,6 +145,9 @@ impl CongestionControl for Mutant {
         }
     }
     fn set_state(&mut self, tp: &mut Tp, new: CaState) {
+        if self.is_silent(matches!(new, CaState::Recovery | CaState::Loss)) {
+            return;
+        }
         self.inner.set_state(tp, new);
         match (self.rule, new) {
             (Mutation::Hasty, CaState::Disorder) => tp.snd_cwnd = (tp.snd_cwnd / 2).max(1),
@@ -149,6 +160,9 @@ impl CongestionControl for Mutant {
     }
     fn cwnd_event(&mut self, tp: &mut Tp, event: CaEvent) {
         if self.rule == Mutation::CountsIdle && event == CaEvent::TxStart {
+            return;
+        }
+        if self.is_silent(event == CaEvent::Loss) {
             return;
         }
         self.inner.cwnd_event(tp, event);

@@ -80,8 +80,6 @@ fn bbr3_passes_its_cases_and_no_mutant_does() {
 }
 
 #[test]
-#[ignore = "the cases wait for their first run beside `prague`: cargo test -p trammel-conformance \
-            --test cases prague -- --ignored"]
 fn prague_passes_its_cases_and_no_mutant_does() {
     holds("prague");
 }

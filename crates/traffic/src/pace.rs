@@ -157,16 +157,22 @@ mod tests {
         let go_on = AtomicBool::new(false);
         let mut pace = Pace::new(Wait::Give);
         let (mut given, begun) = (0, monotonic_ns());
-        while monotonic_ns() - begun < 50_000_000 {
+        // The longest time between two calls: others may have had the processor.
+        let (mut last, mut longest) = (begun, 0);
+        while last - begun < 50_000_000 {
             let before = pace.owed_ns;
-            pace.until(monotonic_ns(), &go_on);
+            pace.until(last, &go_on);
             given += i64::from(pace.owed_ns < before);
+            let now = monotonic_ns();
+            longest = longest.max(now - last);
+            last = now;
         }
         // Each piece is longer than it was to be, by what the timer is late, and that counts: there
         // are as many as the machine has room for.
         let most = (monotonic_ns() - begun) / PART_OF / PIECE_NS;
         assert!((1..=most).contains(&given), "{given} of {most}");
-        assert!(pace.owed_ns < 2 * PIECE_NS, "{}", pace.owed_ns);
+        let most = 2 * PIECE_NS + longest / PART_OF;
+        assert!(pace.owed_ns < most, "{} of {most}", pace.owed_ns);
         // Who sleeps anyway owes nothing.
         let mut pace = Pace::new(Wait::Give);
         pace.until(monotonic_ns() + 5_000_000, &go_on);

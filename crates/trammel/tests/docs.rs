@@ -40,6 +40,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/paths.md",
     "docs/packetdrill.md",
     "docs/peer.md",
+    "docs/presets.md",
     "docs/pwospf.md",
     "docs/qlog.md",
     "docs/router.md",

@@ -60,6 +60,7 @@ impl Connection {
 
     /// Starts the retransmission timer, or stops it where nothing is outstanding. Time that another
     /// timer has waited since the head was sent counts.
+    #[inline]
     pub(super) fn rearm_retransmission(&mut self, now: Time) {
         if self.board.is_empty() {
             if self.timers.pending != Pending::Persist {
@@ -74,12 +75,17 @@ impl Connection {
         ) {
             delay = self.until_rto_us().max(1);
         }
-        if self.timers.retransmits > 0
-            && let Some(left) = self.user_timeout_left_us()
-        {
-            delay = delay.min(left.max(1));
+        if self.timers.retransmits > 0 {
+            delay = self.within_user_timeout(delay);
         }
         self.arm(now, Pending::Retransmission, delay);
+    }
+
+    /// `delay`, or what is left of the user's timeout, µs.
+    #[cold]
+    fn within_user_timeout(&self, delay: u64) -> u64 {
+        let left = self.user_timeout_left_us().unwrap_or(u64::MAX);
+        delay.min(left.max(1))
     }
 
     /// What is left of the timeout since the head was last sent, µs; 0 where it is over.
@@ -239,8 +245,8 @@ impl Connection {
         self.timers.backoff += 1;
         self.output.retransmission = true;
         self.output.first_lost_at_once = true;
-        let left = self.user_timeout_left_us().unwrap_or(u64::MAX);
-        self.arm(now, Pending::Retransmission, self.rto_us().min(left.max(1)));
+        let delay = self.within_user_timeout(self.rto_us());
+        self.arm(now, Pending::Retransmission, delay);
     }
 
     /// Whether the present timeout is the last.

@@ -179,13 +179,21 @@ impl Connection {
         most.min(self.tp.mss.saturating_sub(len + SACK_OPTION_BYTES) / SACK_BLOCK_BYTES) as usize
     }
 
-    /// Payload of a full segment: the MSS, less what SACK blocks take of the header.
+    /// Payload of a full segment: the MSS, less what SACK blocks and counters of ECN take of the
+    /// header.
     #[inline]
     fn full_payload(&self) -> u32 {
         let has_sack = self.handshake.sack && self.receiver.has_sack();
-        if !has_sack && !self.tp.accurate_ecn {
-            return self.tp.mss;
+        if has_sack || self.tp.accurate_ecn {
+            self.payload_beside_options(has_sack)
+        } else {
+            self.tp.mss
         }
+    }
+
+    // Seldom called, and kept out of the path of each segment.
+    #[inline(never)]
+    fn payload_beside_options(&self, has_sack: bool) -> u32 {
         //= rfc9293 §3.7.1
         //# if there are any IP or TCP Options to be sent in a packet, then the sender must decrease
         //# the size of the TCP data accordingly
@@ -197,11 +205,11 @@ impl Connection {
         self.tp.mss - self.option_bytes(blocks)
     }
 
-    /// Payload of the next new segment: a full one or all there is. A smaller part only where it is
-    /// half of the largest window that the peer ever offered (RFC 9293 §3.8.6.2.1).
+    /// Payload of the next new segment: `full` bytes or all there is. A smaller part only where it
+    /// is half of the largest window that the peer ever offered (RFC 9293 §3.8.6.2.1).
     #[inline]
-    fn sendable(&self, unsent: u64) -> Option<u32> {
-        let len = unsent.min(u64::from(self.full_payload())) as u32;
+    fn sendable(&self, unsent: u64, full: u32) -> Option<u32> {
+        let len = unsent.min(u64::from(full)) as u32;
         if !after(self.tp.snd_nxt.wrapping_add(len), self.window_end()) {
             return Some(len);
         }
@@ -375,7 +383,8 @@ impl Connection {
             return false;
         }
         let (next, is_whole) = self.app.in_record(unsent);
-        let Some(len) = self.sendable(next) else {
+        let full = self.full_payload();
+        let Some(len) = self.sendable(next, full) else {
             self.usage.bound = Bound::PeerWindow;
             if self.board.is_empty() && self.timers.pending != Pending::Persist {
                 self.arm_persist(now);
@@ -383,7 +392,7 @@ impl Connection {
             return false;
         };
         let fin = wants_fin && u64::from(len) == unsent;
-        if len < self.full_payload() {
+        if len < full {
             let is_record = is_whole && u64::from(len) == next;
             if !fin && !is_record && self.holds_back_partial(now) {
                 return false;
@@ -535,7 +544,9 @@ impl Connection {
     /// The peer's window may have opened while nothing was outstanding.
     pub(super) fn window_may_have_opened(&mut self) {
         // While it stays closed the probes go on, ever more slowly.
-        if self.timers.pending == Pending::Persist && self.sendable(self.queued()).is_some() {
+        if self.timers.pending == Pending::Persist
+            && self.sendable(self.queued(), self.full_payload()).is_some()
+        {
             self.timers.disarm();
             self.timers.probes = 0;
         }
