@@ -195,6 +195,19 @@ pub fn lock(file: &impl AsFd, waits: bool) -> io::Result<bool> {
     }
 }
 
+/// The first two numbers of the running Linux's version, as `(6, 12)`; nothing where it tells
+/// none.
+pub fn linux_version() -> Option<(u32, u32)> {
+    version_of(rustix::system::uname().release().to_str().ok()?)
+}
+
+/// The first two numbers of a release such as `6.12.117` or `7.1-rc2`.
+fn version_of(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|part: char| !part.is_ascii_digit());
+    let mut next = || numbers.next()?.parse().ok();
+    Some((next()?, next()?))
+}
+
 /// Columns and lines of the terminal that standard error is; those of the first terminals where it
 /// is none.
 pub fn terminal_size() -> (usize, usize) {
@@ -208,6 +221,14 @@ pub fn terminal_size() -> (usize, usize) {
 mod tests {
     use super::*;
     use std::io::Read;
+
+    #[test]
+    fn a_release_begins_with_two_numbers() {
+        assert_eq!(version_of("5.15.72+"), Some((5, 15)));
+        assert_eq!(version_of("7.1-rc2"), Some((7, 1)));
+        assert_eq!(version_of("unknown"), None);
+        assert!(linux_version().is_some_and(|version| version > (2, 6)));
+    }
 
     fn memory() -> OwnedFd {
         in_memory("text", b"of the first").expect("memory")

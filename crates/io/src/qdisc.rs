@@ -6,6 +6,7 @@
 //! `tc-dualpi2(8)`, `tc-police(8)`.
 
 use crate::error::{Error, Result};
+use crate::machine;
 use crate::netlink::{Message, attributes, number_at};
 use crate::netns::Namespace;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,14 @@ const ROOT: u32 = u32::MAX;
 /// Bytes a second at which a packet takes no time: netem sends at a rate in order, and without one
 /// as delays come.
 const AT_ONCE: u64 = 1 << 60;
+/// The first Linux that has DualPI2. Earlier ones have it by the L4S team's patches, whose numbers
+/// of attributes are others.
+const WITH_DUALPI2: (u32, u32) = (6, 17);
+/// Packets that an arrival must find in the L4S queue of those patches for the threshold to count
+/// (`dualpi2_enqueue_skb`); they have no option for it.
+const LEAST_STEP_OF_PATCHES: u32 = 2;
+/// Words of their `tc_dualpi2_xstats`, which tells no memory.
+const WORDS_OF_PATCHES: usize = 9;
 /// `TC_LINKLAYER_ETHERNET`.
 const ETHERNET: u8 = 1;
 /// Bytes that the kernel counts of a frame beside its IP packet.
@@ -399,7 +408,14 @@ impl Kind {
             }),
             Kind::Cake(cake) => message.nested(TCA_OPTIONS | NESTED, |inner| cake.options(inner)),
             Kind::DualPi2(dual) => {
-                message.nested(TCA_OPTIONS | NESTED, |inner| dual.options(inner))
+                let is_patched = dualpi2_is_a_patch();
+                message.nested(TCA_OPTIONS | NESTED, |inner| {
+                    if is_patched {
+                        dual.options_of_patches(inner)
+                    } else {
+                        dual.options(inner)
+                    }
+                })
             }
             Kind::Red(red) => message.nested(TCA_OPTIONS, |inner| red.options(inner)),
             Kind::Fq {
@@ -539,6 +555,34 @@ impl DualPi2 {
             packets => message.number(7, packets),
         }
     }
+
+    /// `TCA_DUALPI2_…` of the L4S team's patches.
+    fn options_of_patches(&self, message: Message) -> Message {
+        message
+            .number(1, self.limit)
+            .number(2, self.target_us)
+            .number(3, self.update_us)
+            .number(4, self.alpha)
+            .number(5, self.beta)
+            .number(6, self.step_us)
+            .attribute(7, &[0])
+            .attribute(8, &[self.coupling])
+            .attribute(9, &[u8::from(self.drop_overload)])
+            .attribute(10, &[u8::from(self.drop_early)])
+            .attribute(11, &[self.protection])
+            .attribute(12, &[if self.any_ect { 3 } else { 1 }])
+    }
+
+    /// Whether those patches have what is asked for. They scale a threshold of packets as if it
+    /// were a time.
+    fn is_of_patches(&self) -> bool {
+        self.step_packets == 0 && self.least_step == LEAST_STEP_OF_PATCHES
+    }
+}
+
+/// Whether this kernel's DualPI2 is that of the L4S team's patches.
+fn dualpi2_is_a_patch() -> bool {
+    machine::linux_version().is_some_and(|version| version < WITH_DUALPI2)
 }
 
 impl Police {
@@ -625,6 +669,18 @@ impl Namespace {
     }
 
     fn put_qdisc(&self, interface: &str, kind: &Kind, parent: u32, own: u32) -> Result<()> {
+        if let Kind::DualPi2(dual) = kind
+            && dualpi2_is_a_patch()
+            && !dual.is_of_patches()
+        {
+            return Err(Error::Unsupported {
+                what: format!(
+                    "`dualpi2` but that of the L4S team's patches, which has `min_qlen_step = \
+                     {LEAST_STEP_OF_PATCHES}` and `step_packets = 0`"
+                ),
+                mend: "give these, or take Linux 6.17 or later".to_owned(),
+            });
+        }
         self.put(interface, kind.name(), (parent, own), |message| {
             kind.options(message)
         })
@@ -773,6 +829,7 @@ fn read(payload: &[u8]) -> Option<Counters> {
             _ => {}
         }
     }
+    let is_patched = kind == "dualpi2" && own.len() == 4 * WORDS_OF_PATCHES;
     // Where each keeps its marks: `tc_codel_xstats`, `tc_fq_codel_xstats` behind its type,
     // `tc_pie_xstats`, `tc_red_xstats`, `tc_fq_pie_xstats`, `tc_dualpi2_xstats`.
     let place = match kind.as_str() {
@@ -780,7 +837,8 @@ fn read(payload: &[u8]) -> Option<Counters> {
         "fq_codel" | "red" => Some(3),
         "pie" => Some(9),
         "fq_pie" => Some(4),
-        "dualpi2" => Some(6),
+        // The patches have the credit before the packets, the kernel behind the marks.
+        "dualpi2" => Some(if is_patched { 7 } else { 6 }),
         _ => None,
     };
     let mark = |place: usize| number_at(&own, 4 * place);
@@ -789,7 +847,9 @@ fn read(payload: &[u8]) -> Option<Counters> {
         counters.marks = cake_marks(&own);
     }
     let word = |place: usize| number_at(&own, 4 * place).unwrap_or(0);
-    counters.sides = (kind == "dualpi2").then(|| [(word(4), word(2)), (word(3), word(1))]);
+    let packets = if is_patched { [5, 4] } else { [4, 3] };
+    counters.sides =
+        (kind == "dualpi2").then(|| [(word(packets[0]), word(2)), (word(packets[1]), word(1))]);
     Some(counters)
 }
 
@@ -873,6 +933,25 @@ mod tests {
         // Behind the header of a message.
         assert_eq!(cake_marks(&all[16..]), 12);
         assert_eq!(cake_marks(&[]), 0);
+    }
+
+    #[test]
+    fn both_forms_of_dualpi2_are_read() {
+        // Of 5 packets of the classic queue and 7 of the other one 3 are marked; the oldest have
+        // waited 20 and 10 us.
+        let counters = |words: &[u32]| {
+            let own: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+            let message = Message::new(0, 0)
+                .fixed(&[0; 20])
+                .text(TCA_KIND, "dualpi2")
+                .nested(TCA_STATS2, |stats| stats.attribute(TCA_STATS_APP, &own));
+            read(&message.finish(1)[16..]).expect("it is a message about a discipline")
+        };
+        let kernel = counters(&[9, 20, 10, 5, 7, 99, 3, 1, 0, 0, 0, 0]);
+        let patches = counters(&[9, 20, 10, 0, 5, 7, 99, 3, 1]);
+        for of in [kernel, patches] {
+            assert_eq!((of.marks, of.sides), (3, Some([(7, 10), (5, 20)])));
+        }
     }
 
     #[test]

@@ -164,9 +164,14 @@ impl KernelChanges {
     pub fn sentence(&self) -> String {
         let (points, apart) = self.points;
         let of = self.changes.len();
+        let all = match points {
+            1 => "the only point".to_owned(),
+            points => format!("{points} points"),
+        };
         match self.changed().len() {
-            0 => format!("no metric changed: {of} are the same at {points} points"),
-            changed => format!("{changed} of {of} metrics changed, at {apart} of {points} points"),
+            0 => format!("no metric changed: {of} are the same at {all}"),
+            changed if points == 1 => format!("{changed} of {of} metrics changed, at {all}"),
+            changed => format!("{changed} of {of} metrics changed, at {apart} of {all}"),
         }
     }
 }

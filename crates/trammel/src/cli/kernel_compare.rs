@@ -13,7 +13,7 @@ use trammel_report::run_folder::{RunFolder, RunInfo};
 use trammel_report::{Answer, Block, Note, NoteKind, Report, Section, TableView};
 use trammel_scenario::File;
 use trammel_scenario::model::Engine;
-use trammel_stats::table::{Table, write_json};
+use trammel_stats::table::{Cell, CellType, Column, Table, round_to, write_json};
 use trammel_transport::kernels::{Kernel, KernelChanges, KernelWish, compare};
 use trammel_transport::points::{Failure, Watch};
 use trammel_transport::refusals::reading;
@@ -170,13 +170,14 @@ fn show(args: &Args, changes: &KernelChanges) -> anyhow::Result<()> {
     }
     let changed = changes.changed();
     if !changed.is_empty() {
-        write!(out, "{}", shown(&changed, &CHANGED)?)?;
+        write!(out, "{}", readable(&shown(&changed, &CHANGED)?)?)?;
     }
     if !changes.partings.is_empty() {
         if !changed.is_empty() {
             writeln!(out)?;
         }
-        write!(out, "{}", shown(&changes.partings, &PARTED)?)?;
+        let parted = shown(&changes.partings, &PARTED)?;
+        write!(out, "{}", readable(&parted)?)?;
     }
     Ok(())
 }
@@ -193,6 +194,29 @@ const PARTED: [&str; 6] = [
     "diverge_at_s",
     "mechanism",
 ];
+
+/// `table` for people: with no more digits than anybody reads, and changes in per cent. The files
+/// and `--json` have all.
+fn readable(table: &Table) -> anyhow::Result<Table> {
+    const DIGITS: usize = 4;
+    let mut columns = table.columns().to_vec();
+    let change = columns.iter().position(|column| column.name == "change");
+    if let Some(at) = change {
+        columns[at] = Column::new("change", CellType::Text);
+    }
+    let mut all = Table::new(table.name(), columns);
+    for row in table.rows() {
+        let cells = row.cells().iter().enumerate();
+        let readable = cells.map(|(at, cell)| match cell {
+            Cell::Float(share) if Some(at) == change => format!("{:+.1} %", 100.0 * share).into(),
+            Cell::Empty if Some(at) == change => "from nothing".into(),
+            Cell::Float(value) => Cell::Float(round_to(*value, DIGITS)),
+            other => other.clone(),
+        });
+        all.push(readable.collect())?;
+    }
+    Ok(all)
+}
 
 /// The named columns that have a value somewhere.
 fn shown(table: &Table, columns: &[&str]) -> anyhow::Result<Table> {

@@ -188,7 +188,7 @@ pub fn draw(extent: Extent, seed: u64, source: Option<&str>, wanted: &Wanted) ->
             own = seed.wrapping_add(1000 * at as u64) >> 1,
             rtt = rtt * 1e3,
             burst = 2 * (1500 + 14),
-            queue = queue(discipline, limit, rate),
+            queue = queue(discipline, limit, rate, wanted),
         );
         if let Some(probability) = loss {
             text += &format!("loss = {{ model = \"netem\", probability = {probability:.3e} }}\n");
@@ -268,7 +268,7 @@ fn variants(count: f64, first: f64, of: &[&'static str], rng: &mut Rng) -> Vec<&
 }
 
 /// A queue of `discipline`, drop-tail where none is drawn, as a scenario has it.
-fn queue(discipline: Option<&str>, limit: u32, rate: f64) -> String {
+fn queue(discipline: Option<&str>, limit: u32, rate: f64, wanted: &Wanted) -> String {
     match discipline {
         None => format!("{{ discipline = \"droptail\", limit = \"{limit} pkts\" }}"),
         // The kernel's is not gentle, and has weights that are powers of two.
@@ -292,6 +292,10 @@ fn queue(discipline: Option<&str>, limit: u32, rate: f64) -> String {
             rate * POLICED,
             limit * FRAME
         ),
+        // Only the L4S team's trees have Prague, and their step has two packets wait at least.
+        Some("dualpi2") if wanted.variants.contains(&"prague") => {
+            "{ discipline = \"dualpi2\", min_qlen_step = 2 }".to_owned()
+        }
         Some(name) => format!("{{ discipline = \"{name}\" }}"),
     }
 }
