@@ -197,7 +197,7 @@ pub fn lock(file: &impl AsFd, waits: bool) -> io::Result<bool> {
 
 /// The first two numbers of the running Linux's version, as `(6, 12)`; nothing where it tells
 /// none.
-pub fn linux_version() -> Option<(u32, u32)> {
+pub(crate) fn linux_version() -> Option<(u32, u32)> {
     version_of(rustix::system::uname().release().to_str().ok()?)
 }
 

@@ -632,6 +632,8 @@ fn send_buffers_hold_as_much_as_in_linux() {
     };
     let set = "variant = 'cubic'\nsocket_buffer = '1 MB'\nreceive_buffer = '64 MB'\n";
     is_as_in_linux(&path("100 ms"), set, 66.9, 3.0);
+    let larger = set.replace("1 MB", "4 MB");
+    is_as_in_linux(&path("200 ms"), &larger, 99.65, 1.0);
     let usual = "variant = 'cubic'\nbuffers = 'linux'\n";
     is_as_in_linux(&path("200 ms"), usual, 66.04, 3.0);
     is_as_in_linux(&path("50 ms"), usual, 281.8, 3.0);

@@ -12,7 +12,8 @@
 //!    or until the timer of 5. fires, which an ACK that leaves earlier does not stop,
 //! 5. otherwise by a timer that adapts to the arrivals, from 40 ms to a round trip, and 200 ms at
 //!    most,
-//! 6. when the application has read, if more than a segment waits or the window doubled.
+//! 6. when the application has read, if more than a segment is unacknowledged or the window
+//!    doubled.
 
 use super::Receiver;
 use crate::stack::{AckPolicy, Stack};
@@ -97,9 +98,15 @@ impl Receiver {
 
     fn decide_as_linux(&mut self, now: Time) {
         let unacked = self.rcv_nxt.wrapping_sub(self.rcv_wup);
-        if (unacked > self.rcv_mss && self.offer() >= self.rcv_wnd)
-            || (self.quick > 0 && !self.interactive)
-        {
+        let is_full = unacked > self.rcv_mss;
+        if (is_full && self.offer() >= self.rcv_wnd) || (self.quick > 0 && !self.interactive) {
+            self.now = true;
+        }
+        if is_full && !self.now && self.reads_at_once {
+            // The window that was told while nothing waited is larger than any that can be offered
+            // while a segment does, so none is acknowledged. The reader wakes at this instant, and
+            // its read acknowledges.
+            self.settle();
             self.now = true;
         }
         if self.now {

@@ -214,3 +214,26 @@ fn compression_follows_the_shorter_round_trip() {
     let due = Time::from_us(202_100) + Span::from_ns(100_000 + COMPRESSION_SLACK_NS);
     assert_eq!(receiver.compressed_due, due);
 }
+
+#[test]
+fn a_reader_that_reads_at_once_acknowledges_what_its_window_does_not() {
+    let mut stack = Stack::linux_6();
+    stack.set_receive_buffer(64_000_000);
+    let mut receiver = Receiver::new(&stack);
+    receiver.start(0, MSS, MSS);
+    receiver.established(150_000);
+    take_then(&mut receiver, 160_000, 0);
+    // The cap is what an empty buffer has room for: a unit of the window more than is free beside
+    // a segment.
+    receiver.ssthresh = receiver.clamp as u32;
+    receiver.quick = 0;
+    receiver.settle();
+    acknowledge(&mut receiver);
+    assert_eq!(receiver.rcv_wnd, 81_000_448);
+    take_then(&mut receiver, 200_000, 1);
+    assert_eq!((receiver.offer(), receiver.now), (80_999_424, false));
+    take_then(&mut receiver, 200_000, 2);
+    assert!(receiver.now, "more than a segment is unacknowledged");
+    acknowledge(&mut receiver);
+    assert_eq!(receiver.rcv_wnd, 81_000_448, "there is room after the read");
+}
