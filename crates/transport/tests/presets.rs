@@ -104,7 +104,7 @@ fn every_preset_runs_in_a_guest() {
             preset.name
         );
         assert!(
-            kernel > 0.3 * simulated && kernel < 3.0 * simulated,
+            kernel > 0.9 * simulated && kernel < 1.1 * simulated,
             "{}",
             preset.name
         );
