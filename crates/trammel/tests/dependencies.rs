@@ -404,7 +404,7 @@ const RULES: &[Rule] = &[
     (
         // What needs no operating system, as a module for browsers and Node.
         "trammel-wasm",
-        &["trammel-report", "trammel-scenario", "trammel-transport"],
+        &["trammel-scenario", "trammel-transport"],
         &["serde_json"],
     ),
     (

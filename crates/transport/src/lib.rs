@@ -7,6 +7,7 @@ mod capture;
 pub mod comparison;
 #[cfg(target_os = "linux")]
 pub mod diverge;
+pub mod embedded;
 pub mod fidelity;
 #[cfg(target_os = "linux")]
 pub mod guest;

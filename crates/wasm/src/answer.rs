@@ -2,12 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use trammel_report::Provenance;
 use trammel_scenario::model::Engine;
-use trammel_scenario::{File, ReadError};
-use trammel_transport::answer::{answer as conclusion, report};
-use trammel_transport::points::{RunOptions, TransportOutcome, Unwatched, run_points};
-use trammel_transport::refusals::reading;
+use trammel_transport::embedded::{self, Embedded};
+use trammel_transport::points::{RunOptions, Unwatched};
 
 /// What the scenario is called in messages and in the report.
 const NAME: &str = "scenario.toml";
@@ -34,59 +31,41 @@ pub(crate) fn error(why: &str) -> Value {
 }
 
 fn carry_out(text: &str) -> Result<Value, String> {
-    let file = File::parse_with(NAME, text, Path::new("."), &reading(&ENGINES)).map_err(refusal)?;
+    let file = embedded::read(NAME, text, Path::new("."), &ENGINES, None)
+        .map_err(|why| embedded::refusal(NAME, &why, "module"))?;
     let options = RunOptions {
         engines: ENGINES.to_vec(),
-        curves: true,
         ..RunOptions::default()
     };
-    let outcome =
-        run_points(&file, &options, &Unwatched).map_err(|why| format!("{NAME}: {why:#}"))?;
-    let tables = outcome.tables();
+    let run = Embedded::run(file, options, &Unwatched).map_err(|why| format!("{NAME}: {why:#}"))?;
+    let tables = run.outcome.tables();
     let tables = tables.map(|table| (table.name().to_owned(), table.to_csv().into()));
     let mut answer = json!({
         "tables": tables.collect::<Map<String, Value>>(),
-        "answer": conclusion(&file, &outcome).sentence,
-        "report": report(&file, &outcome, provenance(&file)).to_html(),
-        "notes": outcome.notes,
+        "answer": run.answer(),
+        "report": run.report(facts()).to_html(),
+        "notes": run.outcome.notes,
     });
-    if let Some(why) = failed(&outcome) {
-        answer["error"] = why.into();
+    let failures: Vec<_> = run
+        .failures()
+        .map(|failure| format!("{NAME}, {failure}"))
+        .collect();
+    if !failures.is_empty() {
+        answer["error"] = failures.join("\n").into();
     }
     Ok(answer)
 }
 
-/// Why the scenario is not run.
-fn refusal(why: ReadError) -> String {
-    match why {
-        ReadError::Elsewhere { subject, .. } => format!(
-            "{NAME}: subject `{subject}` is not in this module; give a scenario of subject \
-             `transport`, or use the program"
-        ),
-        why => why.to_string(),
-    }
-}
-
-/// Why runs failed, a line each.
-fn failed(outcome: &TransportOutcome) -> Option<String> {
-    let failures = outcome.failures.iter();
-    let lines = failures.map(|failure| format!("{NAME}, {failure}"));
-    let lines: Vec<_> = lines.collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
-}
-
-fn provenance(file: &File) -> Provenance {
+/// Where the numbers come from.
+fn facts() -> Vec<(String, String)> {
     let facts = [
         ("version", env!("CARGO_PKG_VERSION")),
         ("scenario", NAME),
         ("architecture", std::env::consts::ARCH),
     ];
-    Provenance {
-        facts: facts
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .to_vec(),
-        scenario: file.text.clone(),
-    }
+    facts
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec()
 }
 
 #[cfg(test)]
