@@ -7,6 +7,7 @@ pub mod machine;
 pub mod own_file;
 #[cfg_attr(target_family = "wasm", path = "progress_unseen.rs")]
 pub mod progress;
+pub mod program;
 mod say;
 pub mod sha256;
 pub mod stdout;

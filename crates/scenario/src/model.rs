@@ -132,7 +132,7 @@ pub enum Engine {
 
 impl Engine {
     /// The engine of a word in a scenario file or on the command line.
-    pub(crate) fn from_name(name: &str) -> Option<Engine> {
+    pub fn from_name(name: &str) -> Option<Engine> {
         let all = [Engine::Predict, Engine::Simulate, Engine::Measure];
         all.into_iter().find(|engine| engine.name() == name)
     }

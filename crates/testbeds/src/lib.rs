@@ -131,7 +131,7 @@ impl BenchOutcome {
 
 /// This program, for configurations that it runs.
 pub fn own_program() -> String {
-    let path = std::env::current_exe().unwrap_or_else(|_| "trammel".into());
+    let path = trammel_ground::program::own().unwrap_or_else(|_| "trammel".into());
     path.to_string_lossy().into_owned()
 }
 

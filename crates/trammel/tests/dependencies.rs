@@ -408,6 +408,18 @@ const RULES: &[Rule] = &[
         &["serde_json"],
     ),
     (
+        // Conversion for Python; `python/trammel` is what its users see.
+        "trammel-python",
+        &[
+            "trammel-ground",
+            "trammel-report",
+            "trammel-scenario",
+            "trammel-stats",
+            "trammel-transport",
+        ],
+        &["anyhow", "pyo3"],
+    ),
+    (
         // The command line; thin.
         "trammel",
         &[

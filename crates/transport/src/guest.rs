@@ -57,7 +57,7 @@ pub fn unable(error: Error) -> anyhow::Error {
 /// Where the program of guests is: where the user says, beside this program, or in a folder of
 /// `PATH`.
 fn program() -> anyhow::Result<PathBuf> {
-    let own = std::env::current_exe()?;
+    let own = trammel_ground::program::own()?;
     let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
     let path = std::env::var_os("PATH").unwrap_or_default();
     find(named.as_deref().map(Path::new), &own, &path)

@@ -100,7 +100,7 @@ impl Host {
         }
         let version = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         Ok(Host {
-            program: std::env::current_exe()?,
+            program: trammel_ground::program::own()?,
             version: version.trim().to_owned(),
             loads: Mutex::default(),
         })

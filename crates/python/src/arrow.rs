@@ -1,0 +1,351 @@
+//! Tables as Arrow's C stream interface: three structs of C, over columns that all streams share.
+//!
+//! Source: the Apache Arrow specification, "The Arrow C data interface" and "The Arrow C stream
+//! interface". A stream has one batch. An array of a batch is a struct whose children are the
+//! columns; whoever imports it may keep a child and release the rest, so each holds the columns
+//! itself. Nothing is copied after [`Columns::of`].
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+use trammel_stats::table::{Cell, CellType, Table};
+
+/// `struct ArrowSchema`.
+#[repr(C)]
+struct Schema {
+    format: *const c_char,
+    name: *const c_char,
+    metadata: *const c_char,
+    flags: i64,
+    n_children: i64,
+    children: *mut *mut Schema,
+    dictionary: *mut Schema,
+    release: Option<unsafe extern "C" fn(*mut Schema)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArray`.
+#[repr(C)]
+struct Array {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *mut *const c_void,
+    children: *mut *mut Array,
+    dictionary: *mut Array,
+    release: Option<unsafe extern "C" fn(*mut Array)>,
+    private_data: *mut c_void,
+}
+
+/// `struct ArrowArrayStream`.
+#[repr(C)]
+pub(crate) struct Stream {
+    get_schema: unsafe extern "C" fn(*mut Stream, *mut Schema) -> c_int,
+    get_next: unsafe extern "C" fn(*mut Stream, *mut Array) -> c_int,
+    get_last_error: unsafe extern "C" fn(*mut Stream) -> *const c_char,
+    release: Option<unsafe extern "C" fn(*mut Stream)>,
+    private_data: *mut c_void,
+}
+
+/// `ARROW_FLAG_NULLABLE`.
+const NULLABLE: i64 = 2;
+
+/// The values of a column.
+enum Values {
+    Int(Vec<i64>),
+    /// Whole numbers beyond those of 63 bits, such as large seeds.
+    Unsigned(Vec<u64>),
+    Float(Vec<f64>),
+    /// A bit each.
+    Bool(Vec<u8>),
+    /// Where each text begins, and the end; then all texts.
+    Text(Vec<i64>, Vec<u8>),
+}
+
+impl Values {
+    /// The type in Arrow's words.
+    fn format(&self) -> &'static CStr {
+        match self {
+            Values::Int(_) => c"l",
+            Values::Unsigned(_) => c"L",
+            Values::Float(_) => c"g",
+            Values::Bool(_) => c"b",
+            Values::Text(..) => c"U",
+        }
+    }
+}
+
+struct Column {
+    name: CString,
+    /// A bit each, set where there is a value; nothing where all have one.
+    validity: Option<Vec<u8>>,
+    empty: i64,
+    values: Values,
+}
+
+/// The columns of a table.
+pub(crate) struct Columns {
+    rows: usize,
+    all: Vec<Column>,
+}
+
+/// A bit each, the first one the lowest of its byte.
+fn bits(flags: impl ExactSizeIterator<Item = bool>) -> Vec<u8> {
+    let mut bytes = vec![0; flags.len().div_ceil(8)];
+    for (at, flag) in flags.enumerate() {
+        bytes[at / 8] |= u8::from(flag) << (at % 8);
+    }
+    bytes
+}
+
+impl Columns {
+    /// The columns of `table`; a whole number that has no 64 bits is an error.
+    pub(crate) fn of(table: &Table) -> Result<Columns, String> {
+        let columns = table.columns().iter().enumerate();
+        let columns = columns.map(|(at, column)| {
+            let cells = || table.rows().map(|row| &row.cells()[at]);
+            let is_empty = |cell: &Cell| *cell == Cell::Empty;
+            let empty = cells().filter(|cell| is_empty(cell)).count();
+            let values = match column.cell_type {
+                CellType::Float => {
+                    Values::Float(cells().map(|cell| cell.float().unwrap_or(0.0)).collect())
+                }
+                CellType::Bool => Values::Bool(bits(cells().map(|cell| *cell == Cell::Bool(true)))),
+                CellType::Text => {
+                    let (mut begins, mut bytes) = (vec![0], Vec::new());
+                    for cell in cells() {
+                        if let Cell::Text(text) = cell {
+                            bytes.extend_from_slice(text.as_bytes());
+                        }
+                        begins.push(bytes.len() as i64);
+                    }
+                    Values::Text(begins, bytes)
+                }
+                CellType::Int => {
+                    let numbers = || {
+                        cells().map(|cell| match cell {
+                            Cell::Int(number) => *number,
+                            _ => 0,
+                        })
+                    };
+                    let signed: Result<_, _> = numbers().map(i64::try_from).collect();
+                    let unsigned: Result<_, _> = numbers().map(u64::try_from).collect();
+                    match (signed, unsigned) {
+                        (Ok(numbers), _) => Values::Int(numbers),
+                        (_, Ok(numbers)) => Values::Unsigned(numbers),
+                        _ => {
+                            let (table, column) = (table.name(), &column.name);
+                            return Err(format!(
+                                "table `{table}`, column `{column}`: numbers of more than 64 bits; \
+                                 `to_csv` has them"
+                            ));
+                        }
+                    }
+                }
+            };
+            Ok(Column {
+                name: CString::new(column.name.replace('\0', "")).unwrap_or_default(),
+                validity: (empty > 0).then(|| bits(cells().map(|cell| !is_empty(cell)))),
+                empty: empty as i64,
+                values,
+            })
+        });
+        Ok(Columns {
+            rows: table.len(),
+            all: columns.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// A stream of one batch with `columns`.
+pub(crate) fn stream(columns: Arc<Columns>) -> Stream {
+    let state = Box::new(State {
+        columns,
+        is_given: false,
+    });
+    Stream {
+        get_schema,
+        get_next,
+        get_last_error,
+        release: Some(release_stream),
+        private_data: Box::into_raw(state).cast(),
+    }
+}
+
+/// What a stream holds.
+struct State {
+    columns: Arc<Columns>,
+    is_given: bool,
+}
+
+// SAFETY: what it points to is a `State`, which may go to another thread.
+unsafe impl Send for Stream {}
+
+impl Drop for Stream {
+    /// Whoever imports a stream takes it away and leaves none to release.
+    fn drop(&mut self) {
+        if let Some(release) = self.release {
+            // SAFETY: it is this stream's own, and was not called yet.
+            unsafe { release(self) };
+        }
+    }
+}
+
+unsafe extern "C" fn release_stream(stream: *mut Stream) {
+    // SAFETY: the interface has it called once, with the stream that `stream` made.
+    unsafe {
+        drop(Box::from_raw((*stream).private_data.cast::<State>()));
+        (*stream).private_data = null_mut();
+        (*stream).release = None;
+    }
+}
+
+unsafe extern "C" fn get_last_error(_stream: *mut Stream) -> *const c_char {
+    // Nothing here fails.
+    null()
+}
+
+unsafe extern "C" fn get_schema(stream: *mut Stream, out: *mut Schema) -> c_int {
+    // SAFETY: the stream is not released, and `out` has room for a schema.
+    unsafe {
+        let state = &*(*stream).private_data.cast::<State>();
+        let columns = &state.columns;
+        let children = columns.all.iter();
+        let children = children.map(|column| {
+            let name = column.name.clone();
+            Box::into_raw(Box::new(schema(
+                column.values.format(),
+                name,
+                NULLABLE,
+                Vec::new(),
+            )))
+        });
+        out.write(schema(c"+s", CString::default(), 0, children.collect()));
+    }
+    0
+}
+
+/// What a schema holds.
+struct SchemaParts {
+    name: CString,
+    children: Vec<*mut Schema>,
+}
+
+fn schema(format: &'static CStr, name: CString, flags: i64, children: Vec<*mut Schema>) -> Schema {
+    let mut parts = Box::new(SchemaParts { name, children });
+    Schema {
+        format: format.as_ptr(),
+        name: parts.name.as_ptr(),
+        metadata: null(),
+        flags,
+        n_children: parts.children.len() as i64,
+        children: parts.children.as_mut_ptr(),
+        dictionary: null_mut(),
+        release: Some(release_schema),
+        private_data: Box::into_raw(parts).cast(),
+    }
+}
+
+unsafe extern "C" fn release_schema(schema: *mut Schema) {
+    // SAFETY: it is called once, with what `schema` made; children that were taken away have no
+    // `release` any more.
+    unsafe {
+        let parts = Box::from_raw((*schema).private_data.cast::<SchemaParts>());
+        for child in parts.children {
+            let mut child = Box::from_raw(child);
+            if let Some(release) = child.release {
+                release(&raw mut *child);
+            }
+        }
+        (*schema).release = None;
+    }
+}
+
+unsafe extern "C" fn get_next(stream: *mut Stream, out: *mut Array) -> c_int {
+    // SAFETY: the stream is not released, and `out` has room for an array.
+    unsafe {
+        let state = &mut *(*stream).private_data.cast::<State>();
+        if state.is_given {
+            // An array without `release` is the end.
+            out.write(Array {
+                release: None,
+                ..array(&state.columns, 0, Vec::new(), Vec::new())
+            });
+            return 0;
+        }
+        state.is_given = true;
+        let columns = &state.columns;
+        let children = columns.all.iter();
+        let children = children.map(|column| {
+            let validity = column
+                .validity
+                .as_ref()
+                .map_or(null(), |bits| pointer(bits));
+            let mut buffers = vec![validity];
+            match &column.values {
+                Values::Int(all) => buffers.push(pointer(all)),
+                Values::Unsigned(all) => buffers.push(pointer(all)),
+                Values::Float(all) => buffers.push(pointer(all)),
+                Values::Bool(all) => buffers.push(pointer(all)),
+                Values::Text(begins, bytes) => buffers.extend([pointer(begins), pointer(bytes)]),
+            }
+            Box::into_raw(Box::new(array(columns, column.empty, buffers, Vec::new())))
+        });
+        let children = children.collect();
+        out.write(array(columns, 0, vec![null()], children));
+    }
+    0
+}
+
+fn pointer<T>(all: &[T]) -> *const c_void {
+    all.as_ptr().cast()
+}
+
+/// What an array holds: the columns that its buffers are in, too.
+struct ArrayParts {
+    _columns: Arc<Columns>,
+    buffers: Vec<*const c_void>,
+    children: Vec<*mut Array>,
+}
+
+fn array(
+    columns: &Arc<Columns>,
+    empty: i64,
+    buffers: Vec<*const c_void>,
+    children: Vec<*mut Array>,
+) -> Array {
+    let mut parts = Box::new(ArrayParts {
+        _columns: Arc::clone(columns),
+        buffers,
+        children,
+    });
+    Array {
+        length: columns.rows as i64,
+        null_count: empty,
+        offset: 0,
+        n_buffers: parts.buffers.len() as i64,
+        n_children: parts.children.len() as i64,
+        buffers: parts.buffers.as_mut_ptr(),
+        children: parts.children.as_mut_ptr(),
+        dictionary: null_mut(),
+        release: Some(release_array),
+        private_data: Box::into_raw(parts).cast(),
+    }
+}
+
+unsafe extern "C" fn release_array(array: *mut Array) {
+    // SAFETY: it is called once, with what `array` made; children that were taken away have no
+    // `release` any more.
+    unsafe {
+        let parts = Box::from_raw((*array).private_data.cast::<ArrayParts>());
+        for child in parts.children {
+            let mut child = Box::from_raw(child);
+            if let Some(release) = child.release {
+                release(&raw mut *child);
+            }
+        }
+        (*array).release = None;
+    }
+}

@@ -1,0 +1,89 @@
+//! Reading a scenario's text: the points that it has, or every fault with its place.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use trammel_scenario::diagnose::{Problem, Problems};
+use trammel_scenario::model::Engine;
+use trammel_scenario::{File, ReadError};
+use trammel_transport::embedded;
+
+create_exception!(
+    _trammel,
+    Refused,
+    PyValueError,
+    "A text that is no scenario, as (message, faults)."
+);
+
+/// A place and what is wrong there: line and column from 1, what, why, what to do.
+type Fault = (usize, usize, String, String, String);
+
+/// Reads `text`; gives the name and the hash of each of its points.
+#[pyfunction]
+#[pyo3(signature = (text, name, folder, engines))]
+pub(crate) fn check(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    folder: PathBuf,
+    engines: Vec<String>,
+) -> PyResult<Vec<(String, String)>> {
+    let engines = engines_of(&engines)?;
+    let file = py.detach(|| read(text, name, &folder, &engines, None))?;
+    let points = file.points.into_iter();
+    Ok(points.map(|point| (point.id, point.hash)).collect())
+}
+
+/// Reads `text` for `engines`.
+pub(crate) fn read(
+    text: &str,
+    name: &str,
+    folder: &std::path::Path,
+    engines: &[Engine],
+    seed: Option<u64>,
+) -> PyResult<File> {
+    embedded::read(name, text, folder, engines, seed).map_err(|why| refused(name, &why))
+}
+
+/// The engines of `names`.
+pub(crate) fn engines_of(names: &[String]) -> PyResult<Vec<Engine>> {
+    let engine = |name: &String| {
+        Engine::from_name(name).ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "`{name}` is no engine; there are `predict`, `simulate` and `measure`"
+            ))
+        })
+    };
+    let mut engines = names.iter().map(engine).collect::<PyResult<Vec<_>>>()?;
+    engines.sort_unstable();
+    engines.dedup();
+    Ok(engines)
+}
+
+fn refused(name: &str, why: &ReadError) -> PyErr {
+    let message = embedded::refusal(name, why, "package");
+    let faults: Vec<Fault> = match why {
+        ReadError::Faults(problems) => {
+            let list = problems.list.iter();
+            list.map(|problem| fault(problems, problem)).collect()
+        }
+        _ => Vec::new(),
+    };
+    Refused::new_err((message, faults))
+}
+
+fn fault(problems: &Problems, problem: &Problem) -> Fault {
+    let (line, column) = place(&problems.text, problem.span.start);
+    let Problem {
+        what, why, help, ..
+    } = problem.clone();
+    (line, column, what, why, help)
+}
+
+/// The line and the column of a byte of `text`, from 1; columns count characters.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}

@@ -1,0 +1,47 @@
+//! Trammel in Python: the private module `trammel._trammel`, conversion only.
+//!
+//! What a user sees is the package in `python/trammel`. Engines run without Python's lock, in a
+//! thread of their own, while the caller's thread looks for signals (`run.rs`). Tables go out by
+//! Arrow's C stream interface (`arrow.rs`).
+
+// The macros of PyO3 make unsafe code, and Arrow's interface is structs of C.
+#![allow(unsafe_code)]
+// PyO3 hands arguments over by value.
+#![allow(clippy::needless_pass_by_value)]
+
+mod arrow;
+mod document;
+mod faults;
+mod outcome;
+mod run;
+mod table;
+mod watch;
+
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// Where the program `trammel` is, for runs that need a process of their own.
+#[pyfunction]
+fn stand_in(path: PathBuf) {
+    trammel_ground::program::stand_in(path);
+}
+
+#[pymodule(gil_used = false)]
+mod _trammel {
+    #[pymodule_export]
+    use super::document::parse;
+    #[pymodule_export]
+    use super::faults::{Refused, check};
+    #[pymodule_export]
+    use super::outcome::Outcome;
+    #[pymodule_export]
+    use super::run::{Stopped, run};
+    #[pymodule_export]
+    use super::stand_in;
+    #[pymodule_export]
+    use super::table::Table;
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python has for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,133 @@
+//! Running a scenario: the engines in a thread of their own, the caller's thread for Python.
+//!
+//! ```text
+//! caller's thread: wait 50 ms for news ─> signals? ─> progress? ─┐      engines' thread
+//!        ^ └────────────── stop after the runs at hand ──────────│────> run, tell news
+//!        └───────────────────────────────────────────────────────┘
+//! ```
+//! An interrupt, or an error of the caller's callback, stops after the runs at hand; what is done
+//! comes with it as [`Stopped`]. A second interrupt leaves the engines to end in the background.
+
+use crate::faults::{engines_of, read};
+use crate::outcome::Outcome;
+use crate::watch::{Messenger, News, Progress};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use trammel_ground::machine;
+use trammel_transport::embedded::Embedded;
+use trammel_transport::points::RunOptions;
+use trammel_transport::run::Transport;
+
+create_exception!(
+    _trammel,
+    Stopped,
+    PyException,
+    "A run that was stopped, as (outcome, error)."
+);
+
+/// How long signals wait at most.
+const WAIT: Duration = Duration::from_millis(50);
+/// The time between two calls of the caller's callback.
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// Runs `text`. `progress` is called with runs, those done, those failed, and the fraction done.
+#[pyfunction]
+#[pyo3(signature = (text, name, folder, engines, threads, seed, progress))]
+#[expect(clippy::too_many_arguments, reason = "the package names them")]
+pub(crate) fn run(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    folder: PathBuf,
+    engines: Vec<String>,
+    threads: Option<usize>,
+    seed: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Outcome> {
+    let engines = engines_of(&engines)?;
+    let file = py.detach(|| read(text, name, &folder, &engines, seed))?;
+    let transport = Transport::new(file, &engines);
+    let options = RunOptions {
+        engines: transport.engines.clone(),
+        threads,
+        ..RunOptions::default()
+    };
+    let (started, clock) = (machine::now(), Instant::now());
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let (news, told) = channel();
+    let messenger = Messenger {
+        news,
+        is_stopped: Arc::clone(&is_stopped),
+    };
+    let engines = thread::Builder::new()
+        .name("trammel".to_owned())
+        .spawn(move || {
+            let run = Embedded::run(transport.file, options, &messenger);
+            (run, transport.engines)
+        })?;
+    let stopped_by = attend(py, told, &is_stopped, progress.as_ref())?;
+    let (run, engines) = engines
+        .join()
+        .map_err(|_| PyRuntimeError::new_err("a fault of Trammel: the engines panicked"))?;
+    let run = run.map_err(|why| PyRuntimeError::new_err(format!("{name}: {why:#}")))?;
+    let outcome = Outcome::new(run, &engines, started, clock.elapsed());
+    match stopped_by {
+        None => Ok(outcome),
+        Some(error) => Err(Stopped::new_err((Py::new(py, outcome)?, error))),
+    }
+}
+
+/// Waits for the end of the engines; gives what stopped them before. A second interrupt is the
+/// error.
+fn attend(
+    py: Python<'_>,
+    mut told: Receiver<News>,
+    is_stopped: &AtomicBool,
+    callback: Option<&Py<PyAny>>,
+) -> PyResult<Option<PyErr>> {
+    let (mut progress, mut called) = (Progress::default(), None::<Instant>);
+    let mut stopped_by = None;
+    loop {
+        let heard;
+        // The receiver goes out and comes back, since it is not shared between threads.
+        (heard, told) = py.detach(move || (told.recv_timeout(WAIT), told));
+        let is_over = match heard {
+            Ok(news) => {
+                progress.take(news);
+                for news in told.try_iter() {
+                    progress.take(news);
+                }
+                false
+            }
+            Err(RecvTimeoutError::Timeout) => false,
+            Err(RecvTimeoutError::Disconnected) => true,
+        };
+        let mut said = py.check_signals();
+        if said.is_err() && stopped_by.is_some() {
+            return said.map(|()| None);
+        }
+        let is_due = is_over || called.is_none_or(|at| at.elapsed() >= BETWEEN);
+        if let (Ok(()), None, Some(callback), true) = (&said, &stopped_by, callback, is_due) {
+            called = Some(Instant::now());
+            let Progress {
+                runs, done, failed, ..
+            } = progress;
+            let call = callback.call1(py, (runs, done, failed, progress.fraction()));
+            said = call.map(|_| ());
+        }
+        if let Err(error) = said {
+            is_stopped.store(true, Ordering::SeqCst);
+            stopped_by = Some(error);
+        }
+        if is_over {
+            return Ok(stopped_by);
+        }
+    }
+}
