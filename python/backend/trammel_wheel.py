@@ -1,0 +1,171 @@
+"""Builds the wheel of Trammel: what `pip install .` calls (PEP 517), with no other tool than cargo.
+
+One run of cargo makes the extension module and the two programs, so that what they share is built
+once. The wheel (PEP 427) is an archive of them and of `python/trammel`:
+
+    trammel/…                        the package, with `_trammel.abi3.so` for CPython 3.10 and newer
+    trammel-VERSION.data/scripts/    `trammel`, and `trammel-guest` that runs in guests
+    trammel-VERSION.dist-info/       what the package is, and the digest of every file
+
+`TRAMMEL_WHEEL_PROFILE` is the profile of cargo, `quick` by default as for `./run`; `release` gives
+the fastest program. `TRAMMEL_WHEEL_BUILT` is a folder with all three built already, for tests.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ("trammel", "trammel-guest")
+TAG = "cp310-abi3"
+
+
+def _version() -> str:
+    found = re.search(r'^version = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.M)
+    assert found, "Cargo.toml has the version of the workspace"
+    return found[1]
+
+
+def _platform() -> str:
+    return re.sub("[^a-zA-Z0-9]", "_", sysconfig.get_platform())
+
+
+def _build() -> Path:
+    """The folder with the module and the programs."""
+    if built := os.environ.get("TRAMMEL_WHEEL_BUILT"):
+        return Path(built)
+    profile = os.environ.get("TRAMMEL_WHEEL_PROFILE", "quick")
+    command = ["cargo", "build", "--locked", "--profile", profile, "--lib", "--bins"]
+    packages = ["--package", "trammel", "--package", "trammel-python"]
+    try:
+        subprocess.run([*command, *packages], cwd=ROOT, check=True)
+    except FileNotFoundError:
+        raise SystemExit("cargo is missing: install Rust, or run `./run` once, which does") from None
+    folder = "debug" if profile in ("dev", "test") else profile
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / folder
+
+
+def _stripped(path: Path, into: Path) -> Path:
+    """A copy without what only a debugger reads; the program as it is where nothing strips it."""
+    copy = into / path.name
+    strip = shutil.which("strip")
+    done = strip and subprocess.run([strip, "-o", copy, path], capture_output=True).returncode == 0
+    return copy if done else path
+
+
+def _metadata() -> str:
+    project = (ROOT / "pyproject.toml").read_text()
+
+    def of(key: str) -> str:
+        found = re.search(rf'^{key} = "(.*)"$', project, re.M)
+        assert found, f"pyproject.toml has `{key}`"
+        return found[1]
+
+    classifiers = re.findall(r'^    "(.* :: .*)",$', project, re.M)
+    lines = [
+        "Metadata-Version: 2.4",
+        "Name: trammel",
+        f"Version: {_version()}",
+        f"Summary: {of('description')}",
+        f"License-Expression: {of('license')}",
+        "License-File: LICENSE-APACHE",
+        "License-File: LICENSE-MIT",
+        f"Requires-Python: {of('requires-python')}",
+        f"Project-URL: Repository, {of('Repository')}",
+        *(f"Classifier: {one}" for one in classifiers),
+        "Description-Content-Type: text/markdown",
+    ]
+    return "\n".join(lines) + "\n\n" + (ROOT / "README.md").read_text()
+
+
+class _Wheel:
+    """An archive whose files have digests; the same files give the same bytes."""
+
+    def __init__(self, path: Path) -> None:
+        self.archive = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
+        self.record: list[str] = []
+
+    def add(self, name: str, data: bytes, is_program: bool = False) -> None:
+        about = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+        about.external_attr = (0o100755 if is_program else 0o100644) << 16
+        about.compress_type = zipfile.ZIP_DEFLATED
+        self.archive.writestr(about, data)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        self.record.append(f"{name},sha256={digest},{len(data)}")
+
+    def close(self, info: str) -> None:
+        record = "\n".join([*self.record, f"{info}/RECORD,,"]) + "\n"
+        self.archive.writestr(zipfile.ZipInfo(f"{info}/RECORD", (1980, 1, 1, 0, 0, 0)), record)
+        self.archive.close()
+
+
+def _write(folder: Path, built: Path, is_editable: bool) -> str:
+    stem = f"trammel-{_version()}"
+    name, info = f"{stem}-{TAG}-{_platform()}.whl", f"{stem}.dist-info"
+    source = ROOT / "python" / "trammel"
+    wheel = _Wheel(folder / name)
+    with tempfile.TemporaryDirectory() as room:
+        # Cargo leaves the module of a test beside the test alone.
+        places = [built / "lib_trammel.so", built / "deps" / "lib_trammel.so"]
+        found = [place for place in places if place.is_file()]
+        if not found:
+            raise SystemExit(f"`{built}` has no `lib_trammel.so`; build the package trammel-python")
+        module = _stripped(max(found, key=lambda place: place.stat().st_mtime), Path(room))
+        if is_editable:
+            shutil.copyfile(module, source / "_trammel.abi3.so")
+            wheel.add("trammel.pth", f"{source.parent}\n".encode())
+        else:
+            for path in sorted(source.glob("*.py*")):
+                if path.is_file():
+                    wheel.add(f"trammel/{path.name}", path.read_bytes())
+            wheel.add("trammel/py.typed", b"")
+            wheel.add("trammel/_trammel.abi3.so", module.read_bytes(), is_program=True)
+        for program in PROGRAMS:
+            data = _stripped(built / program, Path(room)).read_bytes()
+            wheel.add(f"{stem}.data/scripts/{program}", data, is_program=True)
+    for licence in ("LICENSE-APACHE", "LICENSE-MIT"):
+        wheel.add(f"{info}/licenses/{licence}", (ROOT / licence).read_bytes())
+    wheel.add(f"{info}/METADATA", _metadata().encode())
+    tag = f"Wheel-Version: 1.0\nGenerator: trammel\nRoot-Is-Purelib: false\nTag: {TAG}-{_platform()}\n"
+    wheel.add(f"{info}/WHEEL", tag.encode())
+    wheel.close(info)
+    return name
+
+
+def build_wheel(
+    wheel_directory: str,
+    config_settings: object = None,
+    metadata_directory: str | None = None,
+) -> str:
+    """Builds the wheel into a folder; gives its name."""
+    return _write(Path(wheel_directory), _build(), is_editable=False)
+
+
+def build_editable(
+    wheel_directory: str,
+    config_settings: object = None,
+    metadata_directory: str | None = None,
+) -> str:
+    """A wheel that points to this clone, where the module is put, for `pip install -e .`."""
+    return _write(Path(wheel_directory), _build(), is_editable=True)
+
+
+def build_sdist(sdist_directory: str, config_settings: object = None) -> str:
+    """An archive of the sources that git knows."""
+    name = f"trammel-{_version()}"
+    path = Path(sdist_directory) / f"{name}.tar.gz"
+    prefix = f"--prefix={name}/"
+    about = Path(tempfile.mkdtemp()) / "PKG-INFO"
+    about.write_text(_metadata())
+    with_about = [prefix, f"--add-file={about}"]
+    subprocess.run(["git", "archive", "-o", path, *with_about, "HEAD"], cwd=ROOT, check=True)
+    return path.name
