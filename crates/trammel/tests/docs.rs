@@ -42,6 +42,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/peer.md",
     "docs/presets.md",
     "docs/pwospf.md",
+    "docs/python.md",
     "docs/qlog.md",
     "docs/router.md",
     "docs/routers.md",
