@@ -5,6 +5,7 @@
 //! hold them in `points/`.
 
 use crate::run_folder::{RunFolder, RunFolderError};
+use crate::store::Store;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -46,6 +47,15 @@ impl Keep for () {
     }
 }
 
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended<R> {
+    /// Its tables and samples.
+    Run(R),
+    /// It failed, and why.
+    Failed(String),
+}
+
 /// A run as a file holds it.
 #[derive(Serialize, Deserialize)]
 struct Kept {
@@ -58,6 +68,9 @@ struct Kept {
     tables: BTreeMap<String, String>,
     /// Samples of each entity as whole numbers, in order.
     traces: Vec<Samples>,
+    /// Why it failed, instead of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failure: Option<String>,
 }
 
 impl Kept {
@@ -67,18 +80,19 @@ impl Kept {
             key,
             tables,
             traces,
+            failure,
             ..
         } = self;
-        let all = serde_json::to_string(&(build, key, tables, traces));
+        let all = serde_json::to_string(&(build, key, tables, traces, failure));
         trammel_ground::sha256::of(all.expect("plain data has a JSON form"))
     }
 }
 
 /// What the text of a file is.
 #[derive(Debug)]
-enum Found<R> {
-    /// A run of this build, by its key.
-    Run(String, R),
+pub(crate) enum Found<R> {
+    /// What became of a run of this build, by its key.
+    Run(String, Ended<R>),
     /// One that is not what was written.
     Changed,
     /// Another build's, another subject's, or none.
@@ -114,9 +128,9 @@ impl KeptRuns {
             let mut changed = Vec::new();
             for file in fs::read_dir(folder).into_iter().flatten().flatten() {
                 match fs::read_to_string(file.path()).map_or(Found::Other, |text| read(&text)) {
-                    Found::Run(key, run) => drop(runs.insert(key, run)),
+                    Found::Run(key, Ended::Run(run)) => drop(runs.insert(key, run)),
                     Found::Changed => changed.push(file.file_name()),
-                    Found::Other => {}
+                    Found::Run(_, Ended::Failed(_)) | Found::Other => {}
                 }
             }
             changed.sort();
@@ -138,7 +152,7 @@ impl KeptRuns {
         let part = self.hidden.join(format!("{key}.part"));
         let whole = self.hidden.join(format!("{key}.json"));
         let written = own_file::create_folder(&self.hidden)
-            .and_then(|()| fs::write(&part, write(key, run)))
+            .and_then(|()| fs::write(&part, text_of(key, run)))
             .and_then(|()| fs::rename(&part, &whole));
         if written.is_err() {
             let _ = fs::remove_file(&part);
@@ -152,23 +166,43 @@ impl KeptRuns {
         runs: impl Iterator<Item = (&'a str, &'a R)>,
     ) -> Result<(), RunFolderError> {
         for (key, run) in runs {
-            out.write(&format!("{FOLDER}/{key}.json"), write(key, run).as_bytes())?;
+            out.write(
+                &format!("{FOLDER}/{key}.json"),
+                text_of(key, run).as_bytes(),
+            )?;
         }
         Ok(())
     }
 }
 
-fn write(key: &str, run: &impl Keep) -> String {
+/// The text of a file that keeps `run`.
+fn text_of(key: &str, run: &impl Keep) -> String {
+    let tables = run.tables().into_iter();
+    let tables = tables.map(|table| (table.name().to_owned(), table.to_csv()));
+    text(key, tables.collect(), run.samples(), None)
+}
+
+/// The text of a file that keeps what became of a run.
+pub(crate) fn write<R: Keep>(key: &str, ended: &Ended<R>) -> String {
+    match ended {
+        Ended::Run(run) => text_of(key, run),
+        Ended::Failed(why) => text(key, BTreeMap::new(), Vec::new(), Some(why.clone())),
+    }
+}
+
+fn text(
+    key: &str,
+    tables: BTreeMap<String, String>,
+    traces: Vec<Samples>,
+    failure: Option<String>,
+) -> String {
     let mut kept = Kept {
         checksum: String::new(),
         build: identity::of_program().to_owned(),
         key: key.to_owned(),
-        tables: run
-            .tables()
-            .iter()
-            .map(|table| (table.name().to_owned(), table.to_csv()))
-            .collect(),
-        traces: run.samples(),
+        tables,
+        traces,
+        failure,
     };
     kept.checksum = kept.sum();
     let mut text = serde_json::to_string(&kept).expect("plain data has a JSON form");
@@ -176,7 +210,8 @@ fn write(key: &str, run: &impl Keep) -> String {
     text
 }
 
-fn read<R: Keep>(text: &str) -> Found<R> {
+/// What `text`, a file of kept runs, is.
+pub(crate) fn read<R: Keep>(text: &str) -> Found<R> {
     let Ok(kept) = serde_json::from_str::<Kept>(text) else {
         return Found::Other;
     };
@@ -186,8 +221,11 @@ fn read<R: Keep>(text: &str) -> Found<R> {
     if kept.build != identity::of_program() {
         return Found::Other;
     }
+    if let Some(why) = kept.failure {
+        return Found::Run(kept.key, Ended::Failed(why));
+    }
     match run_of(&kept) {
-        Some(run) => Found::Run(kept.key, run),
+        Some(run) => Found::Run(kept.key, Ended::Run(run)),
         None => Found::Other,
     }
 }
@@ -205,6 +243,9 @@ fn run_of<R: Keep>(kept: &Kept) -> Option<R> {
 #[derive(Debug)]
 pub struct Shelf<R> {
     kept: Option<KeptRuns>,
+    store: Option<Store>,
+    /// What is wrong with the store.
+    faults: Mutex<Vec<String>>,
     known: Arc<BTreeMap<String, R>>,
     /// The keys of known runs that are this file's.
     claimed: Mutex<BTreeSet<String>>,
@@ -215,6 +256,8 @@ impl<R> Default for Shelf<R> {
     fn default() -> Shelf<R> {
         Shelf {
             kept: None,
+            store: None,
+            faults: Mutex::default(),
             known: Arc::default(),
             claimed: Mutex::default(),
             made: Mutex::default(),
@@ -237,6 +280,24 @@ impl<R: Keep + Clone> Shelf<R> {
         &self.known
     }
 
+    /// This shelf before `store`: what it has not is looked for there, and what is made is kept there
+    /// and not in the run folder.
+    #[must_use]
+    pub fn before(mut self, store: Option<Store>) -> Shelf<R> {
+        self.store = store;
+        self
+    }
+
+    /// The store behind the shelf.
+    pub fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
+    /// What went wrong with the store.
+    pub fn faults(&self) -> Vec<String> {
+        locked(&self.faults).clone()
+    }
+
     /// Notes that the known run `key`, where there is one, is this file's.
     pub fn claim(&self, key: &str) {
         locked(&self.claimed).insert(key.to_owned());
@@ -244,14 +305,20 @@ impl<R: Keep + Clone> Shelf<R> {
 
     /// The run `key`, where an earlier command has kept it.
     pub fn find(&self, key: &str) -> Option<R> {
-        let run = self.known.get(key)?;
-        self.claim(key);
-        Some(run.clone())
+        if let Some(run) = self.known.get(key) {
+            self.claim(key);
+            return Some(run.clone());
+        }
+        match self.store.as_ref()?.find(key)? {
+            Ended::Run(run) => Some(run),
+            Ended::Failed(_) => None,
+        }
     }
 
-    /// Whether runs are kept: without a run folder none are, and no key of one is of use.
+    /// Whether runs are kept: without a run folder and a store none are, and no key of one is of
+    /// use.
     pub fn keeps(&self) -> bool {
-        self.kept.is_some()
+        self.kept.is_some() || self.store.is_some()
     }
 
     /// The run that an earlier command has kept, or the one that `make` makes, which is kept.
@@ -274,16 +341,30 @@ impl<R: Keep + Clone> Shelf<R> {
 
     /// Keeps a run that is whole.
     pub fn put(&self, key: &str, run: &R) {
-        if let Some(kept) = &self.kept {
+        if self.store.is_some() {
+            self.store_or_tell(key, &Ended::Run(run.clone()));
+        } else if let Some(kept) = &self.kept {
             kept.keep(key, run);
             locked(&self.made).insert(key.to_owned(), run.clone());
         }
     }
 
-    /// Writes the runs of this file into the run folder. After an interrupt, every known run may be
+    /// Keeps the failure of a run that would fail again.
+    pub fn put_failure(&self, key: &str, why: &str) {
+        self.store_or_tell(key, &Ended::Failed(why.to_owned()));
+    }
+
+    fn store_or_tell(&self, key: &str, ended: &Ended<R>) {
+        let put = self.store.as_ref().map(|store| store.put(key, ended));
+        if let Some(Err(why)) = put {
+            locked(&self.faults).push(why.to_string());
+        }
+    }
+
+    /// Writes the runs of this file into the run folder, unless a store has them. After an interrupt, every known run may be
     /// one that the file was not yet asked for.
     pub fn finish(&self, out: &mut RunFolder, is_interrupted: bool) -> Result<(), RunFolderError> {
-        let Some(kept) = &self.kept else {
+        let Some(kept) = self.kept.as_ref().filter(|_| self.store.is_none()) else {
             return Ok(());
         };
         let (claimed, made) = (locked(&self.claimed), locked(&self.made));
@@ -304,14 +385,14 @@ fn locked<T>(one: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::run_folder::RunInfo;
     use trammel_stats::table::CellType::{Float, Text};
 
     /// A run of one table and of one entity's samples.
     #[derive(Clone, Debug, PartialEq)]
-    struct Toy {
+    pub(crate) struct Toy {
         flows: Table,
         samples: Vec<Samples>,
     }
@@ -320,7 +401,7 @@ mod tests {
         Table::with("flows", &[("flow", Text), ("goodput_mbps", Float)])
     }
 
-    fn toy() -> Toy {
+    pub(crate) fn toy() -> Toy {
         let mut flows = empty();
         flows.push(vec!["1".into(), 7.25.into()]).unwrap();
         Toy {
@@ -349,8 +430,8 @@ mod tests {
     #[test]
     fn a_run_survives_its_file() {
         let run = toy();
-        let text = write("k", &run);
-        let Found::Run(key, back) = read::<Toy>(&text) else {
+        let text = text_of("k", &run);
+        let Found::Run(key, Ended::Run(back)) = read::<Toy>(&text) else {
             panic!("it is what was written")
         };
         assert_eq!((key.as_str(), &back), ("k", &run));
@@ -388,7 +469,7 @@ mod tests {
         let kept = KeptRuns::of(&out, true);
         kept.keep("k", &run);
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
-        fs::write(elsewhere.join("k.json"), write("k", &run)).unwrap();
+        fs::write(elsewhere.join("k.json"), text_of("k", &run)).unwrap();
         assert!(kept.read::<Toy>().is_empty());
     }
     #[test]

@@ -34,6 +34,7 @@ mod markup;
 pub mod provenance;
 pub mod run;
 pub mod run_folder;
+pub mod store;
 mod svg;
 mod table_view;
 pub mod ticks;

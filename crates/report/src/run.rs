@@ -9,6 +9,7 @@
 use crate::kept::{Keep, KeptRuns, Shelf};
 use crate::provenance::going_on;
 use crate::run_folder::{Out, RunFolder, RunInfo};
+use crate::store::Store;
 use crate::{Answer, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -32,6 +33,8 @@ pub struct Request {
     pub json: bool,
     /// Runs that a finished run folder holds are used, and kept.
     pub is_sweep: bool,
+    /// Runs that it holds are used, and those that are made are kept there.
+    pub store: Option<Store>,
     /// Threads; nothing means one a core.
     pub threads: Option<usize>,
     /// Set when the user interrupts: stop after the runs at hand and keep them.
@@ -175,11 +178,16 @@ pub fn run<S: Subject>(subject: &S, request: &Request) -> anyhow::Result<ExitCod
         .as_ref()
         .map(|out| KeptRuns::of(out, request.is_sweep));
     let shelf = kept.map_or_else(Shelf::default, Shelf::of);
+    let shelf = shelf.before(request.store.clone());
     going_on(shelf.known().len());
     let captures = folder.as_ref().map(|out| out.work("pcap"));
     let outcome = subject.carry_out(request, &shelf, captures)?;
     let status = outcome.status();
-    status.tell(subject.name(), folder.is_some());
+    status.tell(subject.name(), folder.is_some() || request.store.is_some());
+    let faults = shelf.faults();
+    for fault in faults.iter().take(MOST_SAID) {
+        say(&format!("error: {fault}"));
+    }
     let computed_s = clock.elapsed().as_secs_f64();
     let tables = outcome.tables();
     let is_written = folder.is_some();
@@ -219,5 +227,9 @@ pub fn run<S: Subject>(subject: &S, request: &Request) -> anyhow::Result<ExitCod
     } else if !is_written || outcome.is_always_shown() {
         write!(out, "{}", outcome.to_text())?;
     }
-    Ok(ExitCode::from(status.code()))
+    let code = match status.code() {
+        DONE if !faults.is_empty() => FAILED,
+        code => code,
+    };
+    Ok(ExitCode::from(code))
 }

@@ -30,11 +30,12 @@ use trammel_scenario::columns;
 use trammel_scenario::columns::{
     APPS, DEVICES, FLOWS, GROUPS, LINKS, PREDICTIONS, STREAMS, WORKLOADS,
 };
-use trammel_scenario::model::{Engine, Scenario, Tracing};
+use trammel_scenario::model::{Engine, Scenario};
 use trammel_scenario::named;
 use trammel_scenario::path::Trace;
 use trammel_stats::table::{Cell, Table};
 
+use super::run_options::with_curves;
 pub use super::run_options::{RunOptions, run_key};
 
 /// Whoever wants to know how a job goes on.
@@ -51,6 +52,8 @@ pub trait Watch: Sync {
     fn sent(&self) {}
     /// A run has failed.
     fn failed(&self, _failure: &Failure) {}
+    /// The run of this key has failed, and would fail again wherever it is made.
+    fn failed_for_good(&self, _key: &str, _why: &str) {}
     /// Whether to leave out what has not begun.
     fn is_interrupted(&self) -> bool {
         false
@@ -227,15 +230,10 @@ pub fn run_points(
                 .to_owned(),
         );
     }
-    let mut all = Vec::new();
-    if options.engines.contains(&Engine::Simulate) {
-        all.extend(jobs(file, options.curves, &|_| Label::Simulated, &run_key));
+    let mut jobs = jobs_of(file, options, instrument.as_ref());
+    if let Some(only) = &options.only {
+        jobs.retain(|job| only.contains(&job.key));
     }
-    if let Some(instrument) = &instrument {
-        let key = |scenario: &Scenario, seed| instrument.key(scenario, seed);
-        all.extend(jobs(file, options.curves, &label, &key));
-    }
-    let jobs = all;
     let made = in_pool(options.threads, || {
         make(&jobs, options, instrument.as_ref(), watch)
     })?;
@@ -353,6 +351,70 @@ pub fn run_points(
 /// How a run is named that decides its numbers by a scenario and a seed.
 type KeyOf<'a> = &'a dyn Fn(&Scenario, u64) -> String;
 
+/// The runs of a file by all engines, those of one engine after those of another.
+fn jobs_of<'a>(
+    file: &'a File,
+    options: &RunOptions,
+    instrument: Option<&Instrument>,
+) -> Vec<PointJob<'a>> {
+    let mut all = Vec::new();
+    if options.engines.contains(&Engine::Simulate) {
+        all.extend(jobs(file, options.curves, &|_| Label::Simulated, &run_key));
+    }
+    if let Some(instrument) = instrument {
+        let key = |scenario: &Scenario, seed| instrument.key(scenario, seed);
+        all.extend(jobs(file, options.curves, &label, &key));
+    }
+    all
+}
+
+/// A run of a file, as others may make it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedRun {
+    /// The name by which it is known: a hash of all that decides its result.
+    pub key: String,
+    /// Which engine makes it.
+    pub label: Label,
+    /// The point's name; for a flow alone that of the point to whose harm it belongs.
+    pub point: String,
+    /// The repeat, from 0.
+    pub repeat: u32,
+    /// The seed.
+    pub seed: u64,
+    /// The seconds that it takes on one core, roughly.
+    pub expected_s: f64,
+}
+
+/// The runs of `file` by the engines of `options`, each key once.
+pub fn list_runs(
+    file: &File,
+    options: &RunOptions,
+    watch: &dyn Watch,
+) -> anyhow::Result<Vec<ListedRun>> {
+    let (mut notes, mut lacks) = (Vec::new(), None);
+    let interrupted = || watch.is_interrupted();
+    let instrument = instrument(file, options, &mut notes, &mut lacks, &interrupted)?;
+    if let Some(what) = lacks {
+        return Err(Unsupported::error(
+            &what,
+            "or leave it out by `--engine predict,simulate`",
+        ));
+    }
+    let mut seen = BTreeSet::new();
+    let jobs = jobs_of(file, options, instrument.as_ref()).into_iter();
+    let jobs = jobs.filter(|job| seen.insert(job.key.clone()));
+    Ok(jobs
+        .map(|job| ListedRun {
+            label: job.label,
+            point: job.point.to_owned(),
+            repeat: job.repeat,
+            seed: job.seed(),
+            expected_s: job.work(),
+            key: job.key,
+        })
+        .collect())
+}
+
 /// The runs of a file by one engine, in the order of points and repeats.
 fn jobs<'a>(
     file: &'a File,
@@ -372,14 +434,16 @@ fn jobs<'a>(
         let label = label(scenario);
         for repeat in 0..scenario.repeat {
             let seed = scenario.seed + u64::from(repeat);
+            let curves = shown.contains(&at) && repeat == 0;
+            let key = run_key(scenario, seed);
             jobs.push(PointJob {
                 at: Some(at),
                 label,
                 point: &point.id,
                 repeat,
                 scenario: Cow::Borrowed(scenario),
-                key: run_key(scenario, seed),
-                curves: shown.contains(&at) && repeat == 0,
+                key: if curves { with_curves(&key) } else { key },
+                curves,
             });
             if !scenario.solo {
                 continue;
@@ -445,21 +509,18 @@ fn make(
     watch: &dyn Watch,
 ) -> Vec<Made> {
     let is_known = |job: &PointJob<'_>| {
-        let run = options.known.get(&job.key)?;
-        let has_traces = !run.traces.is_empty() || job.scenario.flows.is_empty();
-        (!job.curves || has_traces).then_some(run)
+        options.known.contains_key(&job.key) || options.failed.contains_key(&job.key)
     };
-    let to_make = || jobs.iter().filter(|job| is_known(job).is_none());
+    let to_make = || jobs.iter().filter(|job| !is_known(job));
     watch.begin(to_make().count());
     watch.expect(to_make().map(PointJob::work).sum());
     let make = |job: &PointJob<'_>| {
-        if let Some(run) = is_known(job) {
-            let mut run = run.clone();
-            // A report must not depend on what an earlier one has shown.
-            if !job.curves && job.scenario.trace == Tracing::Off {
-                run.traces.clear();
-            }
-            return Made::Run(Box::new(run));
+        if let Some(run) = options.known.get(&job.key) {
+            return Made::Run(Box::new(run.clone()));
+        }
+        if let Some(why) = options.failed.get(&job.key) {
+            let why = why.clone();
+            return Made::Failed { why, lacks: false };
         }
         if watch.is_interrupted() {
             return Made::LeftOut;
@@ -497,6 +558,9 @@ fn make(
             ),
         };
         if !lacks {
+            if job.label == Label::Simulated {
+                watch.failed_for_good(&job.key, &why);
+            }
             let point = job.point.to_owned();
             watch.failed(&Failure {
                 point,

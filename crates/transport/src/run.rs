@@ -1,20 +1,22 @@
 //! The subject *transport* in the pipeline that all subjects share.
 
 use crate::answer::{answer, report};
-use crate::points::{self, Failure, RunOptions, Watch, run_points};
+use crate::points::{self, Failure, ListedRun, RunOptions, Unwatched, Watch, run_points};
 use crate::qlog_of;
 use crate::run_tables::RunTables;
 use crate::trace_of::Samples;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_core::label::Label;
+use trammel_ground::Unsupported;
 use trammel_ground::progress::Progress;
-use trammel_report::kept::Shelf;
+use trammel_report::kept::{Ended, Shelf};
 use trammel_report::provenance::{provenance, subject};
 use trammel_report::run::{Outcome, Request, Status, Subject};
 use trammel_report::run_folder::{RunFolder, RunInfo, file_name};
+use trammel_report::store::Store;
 use trammel_report::{Answer, Report};
 use trammel_scenario::File;
 use trammel_scenario::model::{Engine, Scenario, Tracing};
@@ -45,6 +47,81 @@ impl Transport {
         engines.dedup();
         Transport { file, engines }
     }
+
+    /// How its runs are made for a run folder.
+    fn for_a_folder(&self) -> RunOptions {
+        RunOptions {
+            engines: self.engines.clone(),
+            curves: true,
+            ..RunOptions::default()
+        }
+    }
+
+    /// Its runs, as a run folder needs them.
+    pub fn list(&self) -> anyhow::Result<Vec<ListedRun>> {
+        points::list_runs(&self.file, &self.for_a_folder(), &Unwatched)
+    }
+
+    /// The keys of its runs that `store` does not have.
+    pub fn missing_in(&self, store: &Store) -> anyhow::Result<Vec<String>> {
+        let keys = self.list()?.into_iter().map(|run| run.key);
+        Ok(keys
+            .filter(|key| store.find::<RunTables>(key).is_none())
+            .collect())
+    }
+
+    /// Makes the runs of these keys that `store` does not have, and puts them there.
+    pub fn put_runs(
+        &self,
+        keys: &[String],
+        store: Store,
+        threads: Option<usize>,
+        interrupted: &AtomicBool,
+    ) -> anyhow::Result<PutRuns> {
+        let all: BTreeSet<String> = self.list()?.into_iter().map(|run| run.key).collect();
+        if let Some(key) = keys.iter().find(|key| !all.contains(*key)) {
+            anyhow::bail!(
+                "`{}` has no run `{key}` in this build of the program; `trammel points` lists its \
+                 runs",
+                self.file.name
+            );
+        }
+        let is_missing = |key: &&String| store.find::<RunTables>(key).is_none();
+        let only = keys.iter().filter(is_missing).cloned().collect();
+        let shelf = Shelf::default().before(Some(store));
+        let watch = Terminal {
+            progress: Progress::new(),
+            shelf: &shelf,
+            interrupted,
+        };
+        let options = RunOptions {
+            threads,
+            only: Some(only),
+            ..self.for_a_folder()
+        };
+        let outcome = run_points(&self.file, &options, &watch)?;
+        watch.progress.finish();
+        if let Some(what) = outcome.lacks {
+            let mend = "have the run made where that is not so";
+            return Err(Unsupported::error(&what, mend));
+        }
+        Ok(PutRuns {
+            failures: outcome.failures.iter().map(Failure::to_string).collect(),
+            faults: shelf.faults(),
+            is_interrupted: outcome.is_interrupted,
+        })
+    }
+}
+
+/// What came of runs that were put into a store.
+#[derive(Debug)]
+pub struct PutRuns {
+    /// Why some failed.
+    pub failures: Vec<String>,
+    /// What was wrong with the store.
+    pub faults: Vec<String>,
+    /// Whether some were left out after an interrupt.
+    pub is_interrupted: bool,
 }
 
 /// Shows a bar, keeps runs, and passes the interrupt on.
@@ -67,9 +144,37 @@ impl Watch for Terminal<'_> {
     fn done(&self, key: &str, run: &RunTables) {
         self.shelf.put(key, run);
     }
+    fn failed_for_good(&self, key: &str, why: &str) {
+        self.shelf.put_failure(key, why);
+    }
     fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::SeqCst)
     }
+}
+
+/// Takes what `store` has of the runs of `file`. What only measured runs need, such as a kernel, may
+/// be missing here: then none of theirs are taken.
+fn take_from(
+    store: &Store,
+    file: &File,
+    options: &mut RunOptions,
+    watch: &dyn Watch,
+) -> anyhow::Result<()> {
+    let mut known = BTreeMap::clone(&options.known);
+    let runs = match points::list_runs(file, options, watch) {
+        Ok(runs) => runs,
+        Err(why) if why.is::<Unsupported>() => Vec::new(),
+        Err(why) => return Err(why),
+    };
+    for run in runs {
+        match store.find(&run.key) {
+            Some(Ended::Run(tables)) => drop(known.insert(run.key, tables)),
+            Some(Ended::Failed(why)) => drop(options.failed.insert(run.key, why)),
+            None => {}
+        }
+    }
+    options.known = Arc::new(known);
+    Ok(())
 }
 
 /// What came of a file.
@@ -105,20 +210,24 @@ impl Subject for Transport {
         shelf: &Shelf<RunTables>,
         captures: Option<PathBuf>,
     ) -> anyhow::Result<Carried<'a>> {
-        let options = RunOptions {
-            engines: self.engines.clone(),
-            needs_all: false,
-            threads: request.threads,
-            curves: request.out.is_some(),
-            known: Arc::clone(shelf.known()),
-            published: Vec::new(),
-            captures,
-        };
         let watch = Terminal {
             progress: Progress::new(),
             shelf,
             interrupted: &request.interrupted,
         };
+        let mut options = RunOptions {
+            engines: self.engines.clone(),
+            threads: request.threads,
+            curves: request.out.is_some(),
+            known: Arc::clone(shelf.known()),
+            captures,
+            ..RunOptions::default()
+        };
+        // What is captured is in no store.
+        let captures_packets = options.captures.is_some() && self.file.captures_packets();
+        if let (Some(store), false) = (shelf.store(), captures_packets) {
+            take_from(store, &self.file, &mut options, &watch)?;
+        }
         let outcome = run_points(&self.file, &options, &watch)?;
         watch.progress.finish();
         for key in &outcome.keys {

@@ -2,7 +2,7 @@
 
 use super::comparison::Published;
 use super::run_tables::RunTables;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use trammel_scenario::hash;
@@ -21,10 +21,20 @@ pub struct RunOptions {
     pub curves: bool,
     /// Runs that are done already, by [`run_key`].
     pub known: Arc<BTreeMap<String, RunTables>>,
+    /// Why runs failed that have been tried already, by the same key.
+    pub failed: BTreeMap<String, String>,
+    /// The only runs to make, by their keys; nothing means all.
+    pub only: Option<BTreeSet<String>>,
     /// Published numbers to compare with.
     pub published: Vec<Published>,
     /// Where captures go that the file asks for, as `<point>.<link>.pcapng` of the first repeat.
     pub captures: Option<PathBuf>,
+}
+
+/// The name by which a run with curves over time is kept: another than without them, since its file
+/// holds more.
+pub(crate) fn with_curves(key: &str) -> String {
+    format!("{key}-curves")
 }
 
 /// The name by which a run is known: a hash of all that decides its numbers, its seed included.

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use trammel_report::run_folder::{Asked, Out, Setting};
 
 /// Arguments that decide where and how results are shown, and none of them.
-const NEUTRAL: [&str; 8] = [
-    "out", "force", "threads", "json", "format", "series", "within", "profile",
+const NEUTRAL: [&str; 9] = [
+    "out", "force", "store", "threads", "json", "format", "series", "within", "profile",
 ];
 
 /// What this process was asked for.
@@ -60,8 +60,11 @@ pub(super) fn note(command: &clap::Command, matches: &ArgMatches) {
     let Some(command) = command.find_subcommand(name) else {
         return;
     };
-    // A sweep is a run that uses what its folder holds.
-    let name = if name == "sweep" { "run" } else { name };
+    // A sweep is a run that uses what its folder holds, and what is gathered is what a run makes.
+    let name = match name {
+        "sweep" | "gather" => "run",
+        name => name,
+    };
     let settings = command.get_arguments().filter_map(|argument| {
         let id = argument.get_id().as_str();
         let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);

@@ -32,6 +32,7 @@ mod estimate_page;
 mod explain;
 mod fidelity;
 pub(crate) mod folder;
+mod gather;
 #[cfg(target_os = "linux")]
 mod graph;
 #[cfg(unix)]
@@ -56,6 +57,8 @@ mod output;
 mod packetdrill;
 mod paper;
 mod place;
+mod point;
+mod points;
 #[cfg(target_os = "linux")]
 mod recv;
 #[cfg(target_os = "linux")]
@@ -92,6 +95,9 @@ struct Cli {
 enum Command {
     Run(run::Args),
     Sweep(sweep::Args),
+    Points(points::Args),
+    Point(point::Args),
+    Gather(gather::Args),
     Paper(paper::Args),
     Place(place::Args),
     #[cfg(target_os = "linux")]
@@ -152,6 +158,9 @@ pub fn main() -> ExitCode {
     let outcome = match parsed.command {
         Command::Run(args) => run::run(&args),
         Command::Sweep(args) => sweep::run(&args),
+        Command::Points(args) => points::run(&args),
+        Command::Point(args) => point::run(&args),
+        Command::Gather(args) => gather::run(&args),
         Command::Paper(args) => paper::run(args),
         Command::Place(args) => place::run(&args),
         #[cfg(target_os = "linux")]

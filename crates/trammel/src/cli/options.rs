@@ -1,11 +1,16 @@
-//! Options that `run` and `sweep` share.
+//! Options that `run`, `sweep` and those who hand out runs share.
 
+use anyhow::bail;
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_report::run::Request;
+use trammel_report::store::Store;
 use trammel_scenario::model::Engine;
+use trammel_scenario::{Description, Reading};
+use trammel_transport::refusals::reading;
+use trammel_transport::run::Transport;
 
 /// An engine on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -18,29 +23,41 @@ pub(super) enum EngineName {
     Measure,
 }
 
-/// What a run takes besides its kind.
+/// Which runs of which file.
 #[derive(Debug, clap::Args)]
-pub(super) struct Options {
+// Its name is that of the group of the arguments around it.
+#[group(skip)]
+pub(super) struct Which {
     /// The scenario file
     #[arg(value_name = "SCENARIO.toml")]
     pub(super) scenario: PathBuf,
-    #[command(flatten)]
-    out: super::folder::Args,
     /// Engines to use instead of the file's, separated by commas
     #[arg(short, long, value_name = "ENGINES", value_delimiter = ',')]
     engine: Vec<EngineName>,
-    /// Threads to use [default: one per core]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
     /// First seed, instead of the file's
     #[arg(long, value_name = "SEED")]
     pub(super) seed: Option<u64>,
+}
+
+/// What a run takes besides its kind.
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    #[command(flatten)]
+    pub(super) which: Which,
+    #[command(flatten)]
+    out: super::folder::Args,
+    /// Store of runs: those it holds are not made again, and those that are made are kept there
+    #[arg(long, value_name = "DIR")]
+    store: Option<String>,
+    /// Threads to use [default: one per core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
     /// Write the tables to standard output as JSON
     #[arg(long)]
     json: bool,
 }
 
-impl Options {
+impl Which {
     /// The engines of the command line; none where it leaves them to the file.
     pub(super) fn engines(&self) -> Vec<Engine> {
         let asked = self.engine.iter().map(|name| match name {
@@ -54,15 +71,45 @@ impl Options {
         asked
     }
 
+    /// The file, which is one of transport: the runs of other subjects cannot be handed out.
+    pub(super) fn transport(&self) -> anyhow::Result<Transport> {
+        let engines = self.engines();
+        let reading = Reading {
+            seed: self.seed,
+            ..reading(&engines)
+        };
+        let path = self.scenario.display();
+        let Description::Transport(file) = Description::read(&self.scenario, &reading)? else {
+            bail!(
+                "`{path}`: runs of subject `transport` alone can be made one by one; use `trammel \
+                 run` for this one"
+            );
+        };
+        if file.captures_packets() {
+            bail!(
+                "`{path}`: `pcap` and `qlog` are written into a run folder, and stores have no \
+                 room for them; leave them out, or use `trammel run -o`"
+            );
+        }
+        Ok(Transport::new(file, &engines))
+    }
+}
+
+impl Options {
     /// What is asked of the run.
-    pub(super) fn request(&self, is_sweep: bool, interrupted: Arc<AtomicBool>) -> Request {
-        Request {
+    pub(super) fn request(
+        &self,
+        is_sweep: bool,
+        interrupted: Arc<AtomicBool>,
+    ) -> anyhow::Result<Request> {
+        Ok(Request {
             out: self.out.wanted(),
             json: self.json,
             is_sweep,
+            store: self.store.as_deref().map(Store::open).transpose()?,
             threads: self.threads.map(usize::from),
             interrupted,
-        }
+        })
     }
 }
 

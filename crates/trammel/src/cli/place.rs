@@ -58,6 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         out: args.out.wanted(),
         json: args.json || args.format == Shown::Json,
         is_sweep: false,
+        store: None,
         threads: None,
         interrupted: Arc::default(),
     };

@@ -33,31 +33,31 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Reads the description and runs it, whatever its subject is.
 pub(super) fn carry_out(options: &Options, is_sweep: bool) -> anyhow::Result<ExitCode> {
-    let engines = options.engines();
+    let engines = options.which.engines();
     let reading = Reading {
-        seed: options.seed,
+        seed: options.which.seed,
         estimator: &ForPlacement,
         ..reading(&engines)
     };
     let request = |interrupted| options.request(is_sweep, interrupted);
-    match Description::read(&options.scenario, &reading)? {
+    match Description::read(&options.which.scenario, &reading)? {
         Description::Transport(file) => {
             let transport = Transport::new(file, &engines);
-            run::run(&transport, &request(interrupted()?))
+            run::run(&transport, &request(interrupted()?)?)
         }
         Description::Forwarding(file) => {
-            run::run(&Forwarding { file, engines }, &request(interrupted()?))
+            run::run(&Forwarding { file, engines }, &request(interrupted()?)?)
         }
         Description::Traffic(file) => {
-            run::run(&Streams { file, engines }, &request(interrupted()?))
+            run::run(&Streams { file, engines }, &request(interrupted()?)?)
         }
         Description::Routing(file) => {
             // Before the thread that waits for an interruption.
             trammel_routing::prepare(&file, &engines);
-            run::run(&Routing { file, engines }, &request(interrupted()?))
+            run::run(&Routing { file, engines }, &request(interrupted()?)?)
         }
         Description::Placement(file) if engines.is_empty() => {
-            place(file, false, &request(Arc::default()))
+            place(file, false, &request(Arc::default())?)
         }
         Description::Placement(file) => anyhow::bail!(
             "`{}`: a placement is always predicted and its cores simulated; leave out `--engine`",

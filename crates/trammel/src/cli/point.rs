@@ -1,0 +1,44 @@
+//! `trammel point`: makes runs of a scenario by their keys, and puts them into a store.
+
+use super::options::{Which, interrupted};
+use std::process::ExitCode;
+use trammel_ground::{DONE, FAILED, INTERRUPTED, say};
+use trammel_report::store::Store;
+
+/// Make some runs of a scenario, and put them into a store
+///
+/// A run that the store has already is not made again. Many processes, on many machines, may fill
+/// one store at once: a run follows from its key and from the build of the program, so it does not
+/// matter who makes it, or whether two do. A run that fails is a result too, and is kept.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  trammel points s.toml --batch 10s | xargs -P 8 -L 1 trammel point s.toml --store runs")]
+pub(super) struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Keys of the runs, as `trammel points` lists them, separated by commas
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', required = true)]
+    key: Vec<String>,
+    /// Store to put them into: a folder that is made where there is none
+    #[arg(long, value_name = "DIR")]
+    store: String,
+    /// Threads to use [default: one per core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let transport = args.which.transport()?;
+    let store = Store::open(&args.store)?;
+    let threads = args.threads.map(usize::from);
+    let interrupted = interrupted()?;
+    let made = transport.put_runs(&args.key, store, threads, &interrupted)?;
+    for why in made.failures.iter().chain(&made.faults) {
+        say(&format!("error: {}, {why}", args.which.scenario.display()));
+    }
+    Ok(ExitCode::from(match &made {
+        made if made.is_interrupted => INTERRUPTED,
+        made if made.failures.is_empty() && made.faults.is_empty() => DONE,
+        _ => FAILED,
+    }))
+}
