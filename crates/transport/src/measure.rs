@@ -379,34 +379,36 @@ fn link_seen(
         looks.iter().map(|one| f64::from(*one)).sum::<f64>() / looks.len().max(1) as f64
     };
     let peak = looks().map(|sample| sample.1).max().unwrap_or_default();
-    let counters =
-        |until: Time, counts: QueueCounts, lost: QueueCounts, occupancy: f64| LinkCounters {
-            arrived_pkts: counts.sent + counts.drops,
-            arrived_bytes: counts.sent_bytes,
-            sent_pkts: counts.sent,
-            sent_bytes: counts.sent_bytes,
-            overflow_pkts: if link.is_fifo { counts.drops } else { 0 },
-            early_pkts: if link.is_fifo { 0 } else { counts.drops },
-            lost_pkts: lost.drops,
-            marked_pkts: counts.marks,
-            wait_ns: wait_ns(link, until, &counts, occupancy),
-            peak_pkts: peak,
-            busy_ns: 0,
-            delivered_pkts: counts.sent - lost.drops.min(counts.sent),
-        };
+    let counters = |counts: QueueCounts, lost: QueueCounts, wait_ns: u64| LinkCounters {
+        arrived_pkts: counts.sent + counts.drops,
+        arrived_bytes: counts.sent_bytes,
+        sent_pkts: counts.sent,
+        sent_bytes: counts.sent_bytes,
+        overflow_pkts: if link.is_fifo { counts.drops } else { 0 },
+        early_pkts: if link.is_fifo { 0 } else { counts.drops },
+        lost_pkts: lost.drops,
+        marked_pkts: counts.marks,
+        wait_ns,
+        peak_pkts: peak,
+        busy_ns: 0,
+        delivered_pkts: counts.sent - lost.drops.min(counts.sent),
+    };
     let all: Vec<u32> = looks().map(|sample| sample.1).collect();
     let late_looks = looks().filter(is_late).count();
-    let early = &all[..all.len() - late_looks];
+    let (early, late) = all.split_at(all.len() - late_looks);
     let lost = |at: fn(&WaySeen) -> QueueCounts| spoil.map(at).unwrap_or_default();
     let warm_counts = queue.warm.unwrap_or_default();
+    let (warm_bytes, all_bytes) = (warm_counts.sent_bytes, queue.end.sent_bytes);
+    let warm_ns = wait_ns(link, (Time::ZERO, times.warmup), warm_bytes, mean(early));
+    let late_bytes = all_bytes.saturating_sub(warm_bytes);
+    let late_ns = wait_ns(link, (times.warmup, times.end), late_bytes, mean(late));
     LinkSeen {
         warm: counters(
-            times.warmup,
             warm_counts,
             lost(|way| way.warm.unwrap_or_default()),
-            mean(early),
+            warm_ns,
         ),
-        now: counters(times.end, queue.end, lost(|way| way.end), mean(&all)),
+        now: counters(queue.end, lost(|way| way.end), warm_ns + late_ns),
         waited: [warm_counts.sent, queue.end.sent],
         curve: thinned(&queue.samples, |one| one.1)
             .map(|sample| (time(sample.0), sample.1, sample.2.into()))
@@ -452,17 +454,17 @@ fn bands_seen(queue: &WaySeen, is_late: impl Fn(&&(i64, u32, u32)) -> bool) -> V
         .collect()
 }
 
-/// What all packets together waited until `until`: mean occupancy times time (Little 1961). Where
-/// the scenario has a wire, they were on it too: the kernel's bucket lets a packet go at once while
-/// it has tokens, so that is added for packets that found nothing before them, which are as many as
-/// the link was idle.
-fn wait_ns(link: &JobLink, until: Time, counts: &QueueCounts, occupancy: f64) -> u64 {
-    let bits = link.link.capacity_bits(Time::ZERO, until);
-    let ns = until.as_ps() as f64 / 1e3;
+/// What all packets together waited within a window in which so many bytes left: mean occupancy
+/// times time (Little 1961). Where the scenario has a wire, they were on it too: the kernel's bucket
+/// lets a packet go at once while it has tokens, so that is added for packets that found nothing
+/// before them, which are as many as the link was idle.
+fn wait_ns(link: &JobLink, (from, until): (Time, Time), sent_bytes: u64, occupancy: f64) -> u64 {
+    let bits = link.link.capacity_bits(from, until);
+    let ns = until.saturating_since(from).as_ps() as f64 / 1e3;
     if bits <= 0.0 {
         return 0;
     }
-    let busy = (counts.sent_bytes as f64 * 8.0 / bits).min(1.0);
+    let busy = (sent_bytes as f64 * 8.0 / bits).min(1.0);
     let on_wire = if link.link.burst_bytes.is_some() {
         0.0
     } else {
@@ -549,4 +551,40 @@ fn sample(of: &job::Sample) -> Sample {
 /// An instant of a guest.
 fn time(ns: i64) -> Time {
     Time::from_ps(ns.max(0).cast_unsigned().saturating_mul(1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_do_not_wait_less_in_all_than_in_the_warm_up() {
+        // Half busy until the warm-up, with packets on the wire; full and without a queue after it.
+        let scenario = Scenario::dumbbell()
+            .duration(Span::from_secs(10))
+            .warmup(Time::from_secs(5));
+        let job = job_of(&scenario, 1).unwrap();
+        let link = job.links.first().expect("a bottleneck");
+        let times = RunTimes {
+            warmup: scenario.warmup,
+            end: scenario.end(),
+        };
+        let bytes = |seconds: f64| (link.link.rate.as_bps() as f64 / 8.0 * seconds) as u64;
+        let counts = |sent_bytes: u64| QueueCounts {
+            sent: sent_bytes / 1500,
+            sent_bytes,
+            ..QueueCounts::default()
+        };
+        let way = WaySeen {
+            at: link.queue,
+            warm: Some(counts(bytes(2.5))),
+            end: counts(bytes(7.5)),
+            samples: (1..=100).map(|tenth| (tenth * 100_000_000, 0, 0)).collect(),
+            ages_us: Vec::new(),
+        };
+        let seen = link_seen(link, Some(&way), None, &times);
+        // Little: half of five seconds, times the half that finds nothing before it.
+        assert_eq!(seen.warm.wait_ns, 1_250_000_000);
+        assert_eq!(seen.now.wait_ns, seen.warm.wait_ns);
+    }
 }
