@@ -82,7 +82,7 @@ fn workers_that_are_killed_and_work_that_is_done_twice_change_nothing() {
     let folder = folder(SWEEP);
     let here = folder.path();
     done(here, &["run", "s.toml", "-o", "whole"]);
-    let batches = batches(here, "100 ms");
+    let batches = batches(here, "20 ms");
     assert!(batches.len() > 5, "{batches:?}");
     // Each batch goes to a worker that is killed at some moment, and to two that are not.
     for batch in &batches {
