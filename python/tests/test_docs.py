@@ -56,8 +56,11 @@ def anew(page: str) -> str:
             super().__init__(verbose=False, optionflags=OPTIONS)
             self.shown: list[str] = []
 
-        def report_success(self, out: object, test: object, example: object, got: str) -> None:
-            self.shown.append(got)
+        def report_success(
+            self, out: object, test: object, example: doctest.Example, got: str
+        ) -> None:
+            # It may have an ellipsis.
+            self.shown.append(re.sub("^<BLANKLINE>$", "", example.want, flags=re.M))
 
         def report_failure(self, out: object, test: object, example: object, got: str) -> None:
             self.shown.append(got)

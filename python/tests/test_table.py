@@ -136,6 +136,20 @@ def test_the_stream_has_the_cells(run: tm.Run) -> None:
         assert read(table) == {name: table[name] for name in table.columns}, table.name
 
 
+def test_streams_share_one_memory(run: tm.Run) -> None:
+    def addresses() -> list[int]:
+        capsule = run.flows.__arrow_c_stream__()
+        array = Array()
+        stream = pointer(capsule)
+        assert stream.contents.get_next(stream, array) == 0
+        columns = [array.children[at].contents for at in range(array.n_children)]
+        found = [column.buffers[at] or 0 for column in columns for at in range(column.n_buffers)]
+        array.release(array)
+        return found
+
+    assert addresses() == addresses()
+
+
 def test_a_stream_that_nobody_reads_is_released(run: tm.Run) -> None:
     for _ in range(1000):
         run.flows.__arrow_c_stream__()
