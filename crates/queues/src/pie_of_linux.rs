@@ -55,8 +55,8 @@ pub(crate) struct Settings {
     pub(crate) frame: u32,
 }
 
-/// From one update to the next where `update` is asked for: whole ticks, and the wheel's grain more,
-/// which is one tick up to 63 and eight times as much for each eightfold of that.
+/// From one update to the next where `update` is asked for: whole ticks, and the wheel's grain
+/// more, which is one tick up to 63 and eight times as much for each eightfold of that.
 pub(crate) fn period(update: Span) -> Span {
     let ticks = update.as_ps().div_ceil(TICK.as_ps());
     let mut shift = 0;
