@@ -267,6 +267,8 @@ pub struct Counts {
     pub at_ns: i64,
     /// Bytes that came in order.
     pub delivered: u64,
+    /// Bytes beside them that the receiver holds out of order, as far as its sender knows.
+    pub held: u64,
     /// Bytes sent, retransmissions included.
     pub sent_bytes: u64,
     /// Segments with data sent, retransmissions included.

@@ -340,7 +340,24 @@ impl Link {
                 Some(departs) => self.launch(departs, packet),
                 None => false,
             },
-            Service::Served(served) => served.enqueue(now, packet),
+            Service::Served(served) => {
+                let is_due = served.enqueue(now, packet);
+                if is_due {
+                    self.serve(now);
+                }
+                is_due
+            }
+        }
+    }
+
+    /// Sends what may be sent at `now`. An idle link takes a packet before the next one of the same
+    /// burst comes, which therefore does not find it in the queue.
+    fn serve(&mut self, now: Time) {
+        while let Service::Served(served) = &mut self.service
+            && served.gate <= now
+            && let Some((packet, departs)) = served.serve(now)
+        {
+            self.launch(departs, &packet);
         }
     }
 
@@ -423,12 +440,7 @@ impl Link {
                 });
             });
         }
-        if let Service::Served(served) = &mut self.service
-            && served.gate <= now
-            && let Some((packet, departs)) = served.serve(now)
-        {
-            self.launch(departs, &packet);
-        }
+        self.serve(now);
         false
     }
 

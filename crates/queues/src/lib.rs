@@ -8,6 +8,7 @@ mod fifo;
 mod framing;
 pub mod idle;
 pub mod loss;
+mod pie_of_linux;
 mod ways;
 
 pub use aqm::{Discipline, Drop, Item, LinkFacts};

@@ -3,6 +3,8 @@
 mod harness;
 
 use harness::{CLIENT, Fate, Pair, SERVER};
+use std::cell::Cell;
+use std::rc::Rc;
 use trammel_core::time::Span;
 use trammel_tcp::segment::{Ecn, Flags};
 use trammel_tcp::stack::{AckPolicy, EcnMode, Stack};
@@ -153,6 +155,39 @@ fn dctcp_acknowledges_at_once_when_the_marking_changes() {
             (end(5), false)
         ]
     );
+}
+
+#[test]
+fn dctcp_echoes_the_mark_that_belonged_to_a_segment_whatever_the_next_one_says() {
+    let stack = Stack {
+        ack_policy: AckPolicy::Delayed(Span::from_ms(100)),
+        ..ecn()
+    };
+    let mut pair = between([&stack, &stack], ["dctcp"; 2]);
+    // Marks end with the segment that tells of the reduction.
+    let told = Rc::new(Cell::new(false));
+    let seen = Rc::clone(&told);
+    pair.filter(move |sent| {
+        seen.set(seen.get() || sent.segment.flags.has(Flags::CWR));
+        let is_marked = sent.from == CLIENT && sent.data_count >= 3 && !seen.get();
+        if is_marked { Fate::Mark } else { Fate::Pass }
+    });
+    let mark = pair.mark();
+    for _ in 0..24 {
+        pair.write(CLIENT, 100);
+        pair.run_ms(2);
+    }
+    pair.run_ms(8);
+    assert!(told.get());
+    let data = pair.data_since(mark, CLIENT);
+    let first = data
+        .iter()
+        .position(|sent| sent.segment.flags.has(Flags::CWR));
+    let last_marked = data[first.expect("it was told") - 1].end();
+    let acks = pair.sent_since(mark, SERVER);
+    let of_mark = acks.iter().find(|sent| sent.segment.ack == last_marked);
+    let echoes = of_mark.map(|sent| sent.segment.flags.has(Flags::ECE));
+    assert_eq!(echoes, Some(true));
 }
 
 #[test]

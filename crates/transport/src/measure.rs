@@ -351,6 +351,7 @@ fn result(counts: &Counts, completed: Option<Time>) -> FlowResult {
     FlowResult {
         completed,
         bytes_delivered: counts.delivered,
+        bytes_held: counts.held,
         sender: Counters {
             data_segments_sent: counts.sent.into(),
             bytes_sent: counts.sent_bytes - again,

@@ -516,13 +516,17 @@ impl<'a> Running<'a> {
         let info = tcp::info(sender)?;
         self.seen.bbr_version = self.bbr(sender)?.version;
         // What has come in order, whether it was read or not.
-        let delivered = match &self.receiver {
-            Some(receiver) => tcp::info(receiver)?.bytes_received,
-            None => self.received,
+        let (delivered, held) = match &self.receiver {
+            Some(receiver) => {
+                let delivered = tcp::info(receiver)?.bytes_received;
+                (delivered, held(&info, delivered))
+            }
+            None => (self.received, 0),
         };
         self.last = Counts {
             at_ns,
             delivered,
+            held,
             sent_bytes: info.bytes_sent,
             sent: info.data_segs_out,
             retransmitted: info.total_retrans,
@@ -572,9 +576,34 @@ fn failure(error: &io::Error) -> Option<String> {
     (!is_given_up).then(|| error.to_string())
 }
 
+/// Bytes that a receiver holds beside the `delivered` ones that it has in order: it tells its
+/// sender, not the application. The sender hears of a hole that was filled later.
+fn held(sender: &TcpInfo, delivered: u64) -> u64 {
+    let known = sender.bytes_acked + u64::from(sender.sacked) * u64::from(sender.snd_mss);
+    known.saturating_sub(delivered)
+}
+
 /// Segments on their way, as the kernel counts them (`tcp_packets_in_flight`).
 fn in_flight(info: &TcpInfo) -> u32 {
     (info.unacked + info.retrans)
         .saturating_sub(info.sacked)
         .saturating_sub(info.lost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_sender_knows_to_have_come_out_of_order_is_held() {
+        let sender = TcpInfo {
+            bytes_acked: 10_000,
+            sacked: 3,
+            snd_mss: 1000,
+            ..TcpInfo::default()
+        };
+        assert_eq!(held(&sender, 10_000), 3000);
+        // The receiver has filled the hole, and the sender has not heard of it.
+        assert_eq!(held(&sender, 14_000), 0);
+    }
 }

@@ -337,6 +337,30 @@ fn a_discipline_that_marks_sends_the_mark_on() {
     assert_eq!(link.counters().marked_pkts, marked);
 }
 
+#[test]
+fn what_an_idle_link_takes_at_once_is_not_found_in_the_queue() {
+    let limited = Queue::Discipline(droptail(1, u64::MAX));
+    // Two have tokens, the third waits for them outside, the fourth in the queue.
+    let mut link = Link::new(LinkSpec {
+        burst_bytes: Some(2000),
+        queue: limited,
+        ..spec()
+    });
+    let out = run(&mut link, &[(0, 1000); 5]);
+    assert_eq!(times_ms(&out), [0.0, 0.0, 1.0, 2.0]);
+    assert_eq!(link.counters().overflow_pkts, 1);
+    // One is on the wire, one waits.
+    let mut link = Link::new(served(LinkSpec {
+        queue: Queue::DropTail {
+            packets: 1,
+            bytes: u64::MAX,
+        },
+        ..spec()
+    }));
+    let out = run(&mut link, &[(0, 1000); 3]);
+    assert_eq!(times_ms(&out), [1.0, 2.0]);
+}
+
 /// Delays of so many ms from so many on.
 fn delays(steps: &[(u64, u64)]) -> Steps<Conditions> {
     let step = |(at, delay): &(u64, u64)| {

@@ -18,8 +18,8 @@
 //!
 //! Linux 6.12 differs, and `dialect = "linux"` with it: it asks whether the *present* delay is
 //! below half the target, adds 2 % an update while the delay is above 250 ms, lets p fall by a
-//! 64th, not by 2 %, when idle, spends the burst's allowance between departures only, and always
-//! keeps drops from clustering.
+//! 64th, not by 2 %, when idle, spends the burst's allowance between departures only, always
+//! keeps drops from clustering, and updates a tick after `t_update`, every 16 ms by default.
 //!
 //! # Example
 //! ```toml
@@ -46,6 +46,7 @@
 
 use super::{Discipline, Drop, Entry, Item, LinkFacts, ecn};
 use crate::fifo::Fifo;
+use crate::pie_of_linux::{LinuxPie, MOST_STEP, Settings, period, scale};
 use trammel_core::entry::{About, Kind, Param, Params};
 use trammel_core::rng::Rng;
 use trammel_core::time::{Span, Time};
@@ -132,20 +133,33 @@ pub static ENTRY: Entry = Entry {
 #[derive(Debug)]
 struct Pie {
     queue: Fifo,
-    control: Control,
+    law: Dialect,
     is_ecn: bool,
     mark_below: f64,
 }
 
-/// The law with all that it remembers of one queue, which FQ-PIE has for each of its queues.
+/// Whose law it is.
 #[derive(Clone, Debug)]
-pub(super) struct Control {
+enum Dialect {
+    Rfc(Control),
+    Linux {
+        law: LinuxPie,
+        settings: Settings,
+        /// Bytes of the packet that left last, while it waits for the link's tokens: to the kernel
+        /// it is in the queue.
+        held: u64,
+        last: u32,
+    },
+}
+
+/// The RFC's law with all that it remembers.
+#[derive(Clone, Debug)]
+struct Control {
     law: Law,
     mtu: u32,
     is_derandomized: bool,
     /// Probabilities summed since the last drop, for `derandomize`.
     accumulated: f64,
-    last_departure: Option<Time>,
     estimator: Estimator,
 }
 
@@ -207,7 +221,6 @@ impl Estimator {
 /// The controller.
 #[derive(Clone, Debug, PartialEq)]
 struct Law {
-    is_linux: bool,
     target_s: f64,
     alpha: f64,
     beta: f64,
@@ -220,12 +233,11 @@ struct Law {
 }
 
 impl Law {
-    /// Makes up for the updates up to `now`; the delay has been `delay_s` since the last call, and
-    /// something `waits` or nothing does.
-    fn catch_up(&mut self, now: Time, delay_s: f64, waits: bool) {
+    /// Makes up for the updates up to `now`; the delay has been `delay_s` since the last call.
+    fn catch_up(&mut self, now: Time, delay_s: f64) {
         while self.next_update <= now {
             let before = (self.probability, self.last_delay_s);
-            self.update(delay_s, waits);
+            self.update(delay_s);
             self.next_update = self.next_update.saturating_add(self.t_update);
             if before == (self.probability, self.last_delay_s) {
                 // Nothing would change any more but the burst allowance, which falls evenly.
@@ -237,36 +249,25 @@ impl Law {
         }
     }
 
-    fn update(&mut self, delay_s: f64, waits: bool) {
+    fn update(&mut self, delay_s: f64) {
         let mut step =
             self.alpha * (delay_s - self.target_s) + self.beta * (delay_s - self.last_delay_s);
         step *= scale(self.probability);
         if self.probability >= 0.1 {
             step = step.min(MOST_STEP);
         }
-        let mut idle = 0.98;
-        if self.is_linux {
-            step += if delay_s > LONG_S { MOST_STEP } else { 0.0 };
-            // A delay that was not seen yet says nothing.
-            idle = if waits { 1.0 } else { 1.0 - 1.0 / 64.0 };
-        }
         let mut probability = self.probability + step;
         if delay_s == 0.0 && self.last_delay_s == 0.0 {
-            probability *= idle;
+            probability *= 0.98;
         }
         self.probability = probability.clamp(0.0, 1.0);
-        if self.is_linux {
-            self.allow_burst(delay_s);
-        }
         self.last_delay_s = delay_s;
         self.spend(self.t_update);
     }
 
-    /// The RFC's burst allowance falls with time.
+    /// The burst allowance falls with time.
     fn spend(&mut self, time: Span) {
-        if !self.is_linux {
-            self.burst_left = self.burst_left.saturating_sub(time);
-        }
+        self.burst_left = self.burst_left.saturating_sub(time);
     }
 
     /// Renews the burst allowance of a queue without congestion.
@@ -278,102 +279,22 @@ impl Law {
     }
 }
 
-/// The largest step of a probability that is not small, and the delay above which Linux goes so
-/// much further.
-const MOST_STEP: f64 = 0.02;
-const LONG_S: f64 = 0.25;
-
-/// How long a burst after an idle time is let through (RFC 8033 §4.4).
-const MAX_BURST: Span = Span::from_ms(150);
-
 /// Shortest time between two updates: every one is made up for, however long the last packet is
 /// ago. It is 15 ms in RFC 8033.
 const LEAST_T_UPDATE: Span = Span::from_us(10);
 
-/// Small probabilities move in small steps (RFC 8033 §4.2).
-fn scale(probability: f64) -> f64 {
-    const STEPS: [(f64, f64); 6] = [
-        (0.000_001, 2048.0),
-        (0.000_01, 512.0),
-        (0.000_1, 128.0),
-        (0.001, 32.0),
-        (0.01, 8.0),
-        (0.1, 2.0),
-    ];
-    let step = STEPS.iter().find(|(below, _)| probability < *below);
-    step.map_or(1.0, |(_, divisor)| 1.0 / divisor)
-}
-
 impl Control {
-    /// The law of Linux with these parameters, over packets of up to `mtu` bytes.
-    pub(super) fn linux(
-        target: Span,
-        t_update: Span,
-        (alpha, beta): (f64, f64),
-        mtu: u32,
-    ) -> Result<Control, String> {
-        refuse_short(t_update)?;
-        Ok(Control {
-            law: Law {
-                is_linux: true,
-                target_s: target.as_secs_f64(),
-                alpha,
-                beta,
-                t_update,
-                max_burst: MAX_BURST,
-                probability: 0.0,
-                last_delay_s: 0.0,
-                burst_left: MAX_BURST,
-                next_update: Time::ZERO + t_update,
-            },
-            mtu,
-            is_derandomized: true,
-            accumulated: 0.0,
-            last_departure: None,
-            estimator: Estimator::Timestamp(Span::ZERO),
-        })
-    }
-
-    /// The probability of a signal.
-    pub(super) fn probability(&self) -> f64 {
-        self.law.probability
-    }
-
-    /// The queue had no room for an arrival.
-    pub(super) fn overflow(&mut self) {
-        self.accumulated = 0.0;
-    }
-
     /// Brings the law up to `now`, and gives the present delay in seconds, with `bytes` waiting.
-    pub(super) fn catch_up(&mut self, now: Time, bytes: u64) -> f64 {
+    fn catch_up(&mut self, now: Time, bytes: u64) -> f64 {
         let delay_s = self.estimator.delay(bytes);
-        self.law.catch_up(now, delay_s, bytes > 0);
+        self.law.catch_up(now, delay_s);
         delay_s
     }
 
-    /// `item` left at `now`, and `bytes` still wait.
-    pub(super) fn depart(&mut self, now: Time, item: &Item, bytes: u64) {
-        self.estimator.depart(now, item, bytes);
-        if self.law.is_linux {
-            let since = self
-                .last_departure
-                .map_or(Span::ZERO, |last| now.saturating_since(last));
-            self.law.burst_left = self.law.burst_left.saturating_sub(since);
-            self.last_departure = Some(now);
-        }
-    }
-
-    /// Whether this arrival is signalled.
-    ///
-    /// It finds `bytes` waiting, and `share` scales the probability.
-    pub(super) fn signals(&mut self, delay_s: f64, bytes: u64, share: f64, rng: &mut Rng) -> bool {
+    /// Whether an arrival is signalled that finds `bytes` waiting.
+    fn signals(&mut self, bytes: u64, rng: &mut Rng) -> bool {
         let law = &self.law;
-        let delay_s = if law.is_linux {
-            delay_s
-        } else {
-            law.last_delay_s
-        };
-        let is_calm = delay_s < law.target_s / 2.0 && law.probability < 0.2;
+        let is_calm = law.last_delay_s < law.target_s / 2.0 && law.probability < 0.2;
         let is_short = bytes <= 2 * u64::from(self.mtu);
         if law.burst_left > Span::ZERO || is_calm || is_short {
             return false;
@@ -383,7 +304,7 @@ impl Control {
             return false;
         }
         if self.is_derandomized {
-            self.accumulated += law.probability * share;
+            self.accumulated += law.probability;
             if self.accumulated < 0.85 {
                 return false;
             }
@@ -392,7 +313,7 @@ impl Control {
                 return true;
             }
         }
-        let signals = rng.chance(law.probability * share);
+        let signals = rng.chance(law.probability);
         if signals {
             self.accumulated = 0.0;
         }
@@ -401,7 +322,7 @@ impl Control {
 }
 
 /// Refuses updates too short to be made up for.
-fn refuse_short(t_update: Span) -> Result<(), String> {
+pub(super) fn refuse_short(t_update: Span) -> Result<(), String> {
     if t_update < LEAST_T_UPDATE {
         return Err(format!(
             "`t_update` is {t_update}; it takes at least {LEAST_T_UPDATE}"
@@ -414,11 +335,23 @@ impl Pie {
     fn new(params: &Params, facts: &LinkFacts) -> Result<Pie, String> {
         let t_update = params.time("t_update");
         refuse_short(t_update)?;
-        Ok(Pie {
-            queue: Fifo::new(facts),
-            control: Control {
+        let law = if params.text("dialect") == "linux" {
+            let settings = Settings {
+                target: params.time("target"),
+                weights: (params.float("alpha"), params.float("beta")),
+                max_burst: params.time("max_burst"),
+                period: period(t_update),
+                frame: facts.mtu + facts.overhead,
+            };
+            Dialect::Linux {
+                law: LinuxPie::new(&settings, Time::ZERO + settings.period),
+                settings,
+                held: 0,
+                last: 0,
+            }
+        } else {
+            Dialect::Rfc(Control {
                 law: Law {
-                    is_linux: params.text("dialect") == "linux",
                     target_s: params.time("target").as_secs_f64(),
                     alpha: params.float("alpha"),
                     beta: params.float("beta"),
@@ -430,8 +363,7 @@ impl Pie {
                     next_update: Time::ZERO + t_update,
                 },
                 mtu: facts.mtu,
-                is_derandomized: params.bool("derandomize") || params.text("dialect") == "linux",
-                last_departure: None,
+                is_derandomized: params.bool("derandomize"),
                 accumulated: 0.0,
                 estimator: if params.text("estimator") == "timestamp" {
                     Estimator::Timestamp(Span::ZERO)
@@ -441,7 +373,11 @@ impl Pie {
                         measuring: None,
                     }
                 },
-            },
+            })
+        };
+        Ok(Pie {
+            queue: Fifo::new(facts),
+            law,
             is_ecn: params.bool("ecn"),
             mark_below: params.float("mark_below"),
         })
@@ -457,17 +393,34 @@ impl Discipline for Pie {
         dropped: &mut dyn FnMut(Item, Drop),
     ) {
         let bytes = self.queue.bytes();
-        let delay_s = self.control.catch_up(now, bytes);
-        if !self.control.law.is_linux {
-            self.control.law.allow_burst(delay_s);
-        }
-        if !self.queue.has_room(item.bytes) {
-            self.control.overflow();
-            dropped(item, Drop::Overflow);
-            return;
-        }
-        let may_mark = self.is_ecn && self.control.probability() < self.mark_below;
-        let signals = self.control.signals(delay_s, bytes, 1.0, rng);
+        let has_room = self.queue.has_room(item.bytes);
+        let (signals, may_mark) = match &mut self.law {
+            Dialect::Rfc(control) => {
+                let delay_s = control.catch_up(now, bytes);
+                control.law.allow_burst(delay_s);
+                if !has_room {
+                    control.accumulated = 0.0;
+                }
+                let may_mark = control.law.probability < self.mark_below;
+                (has_room && control.signals(bytes, rng), may_mark)
+            }
+            Dialect::Linux {
+                law,
+                settings,
+                held,
+                ..
+            } => {
+                let bytes = bytes + *held;
+                law.catch_up(now, bytes, settings);
+                let signals = has_room && law.signals(bytes, 1.0, settings, rng);
+                let may_mark = law.probability() <= self.mark_below;
+                if !has_room || signals && !(self.is_ecn && may_mark && item.is_ecn_capable()) {
+                    law.dropped();
+                }
+                (signals, may_mark)
+            }
+        };
+        let may_mark = self.is_ecn && may_mark;
         self.queue.admit(now, item, signals, may_mark, dropped);
     }
 
@@ -477,10 +430,37 @@ impl Discipline for Pie {
         _rng: &mut Rng,
         _dropped: &mut dyn FnMut(Item, Drop),
     ) -> Option<Item> {
-        self.control.catch_up(now, self.queue.bytes());
-        let item = self.queue.pop()?;
-        self.control.depart(now, &item, self.queue.bytes());
-        Some(item)
+        let waiting = self.queue.bytes();
+        let item = self.queue.pop();
+        let left = self.queue.bytes();
+        match &mut self.law {
+            Dialect::Rfc(control) => {
+                control.catch_up(now, waiting);
+                if let Some(item) = &item {
+                    control.estimator.depart(now, item, left);
+                }
+            }
+            Dialect::Linux {
+                law,
+                settings,
+                held,
+                last,
+            } => {
+                law.catch_up(now, waiting + *held, settings);
+                *held = 0;
+                if let Some(item) = &item {
+                    law.depart(now, item.enqueued, left);
+                    *last = item.bytes;
+                }
+            }
+        }
+        item
+    }
+
+    fn line_is_idle(&mut self, since: Option<Time>) {
+        if let Dialect::Linux { held, last, .. } = &mut self.law {
+            *held = if since.is_none() { u64::from(*last) } else { 0 };
+        }
     }
 
     fn packets(&self) -> u32 {
@@ -500,6 +480,13 @@ mod tests {
 
     fn pie(given: &[(&str, Value)]) -> Pie {
         Pie::new(&params(&ENTRY, given), &FACTS).unwrap()
+    }
+
+    fn rfc(pie: &Pie) -> &Control {
+        match &pie.law {
+            Dialect::Rfc(control) => control,
+            Dialect::Linux { .. } => panic!("the RFC's"),
+        }
     }
 
     /// A queue on a link that sends a packet each millisecond.
@@ -548,16 +535,16 @@ mod tests {
         let mut rig = Rig::new(&[]);
         let rising = [100, 200, 300, 400].map(|end| {
             rig.run(130, end);
-            rig.pie.control.law.probability
+            rfc(&rig.pie).law.probability
         });
         assert!(rising.is_sorted_by(|a, b| a < b), "{rising:?}");
         rig.run(130, 20_000);
         // To serve 100 packets of 130, it must drop 23 % of them in the long run.
-        let settled = rig.pie.control.law.probability;
+        let settled = rfc(&rig.pie).law.probability;
         assert!((0.18..0.28).contains(&settled), "{settled}");
         rig.run(50, 30_000);
-        assert_eq!(rig.pie.control.law.probability, 0.0);
-        assert_eq!(rig.pie.control.law.burst_left, Span::from_ms(150));
+        assert_eq!(rfc(&rig.pie).law.probability, 0.0);
+        assert_eq!(rfc(&rig.pie).law.burst_left, Span::from_ms(150));
     }
 
     #[test]
@@ -576,28 +563,33 @@ mod tests {
     }
 
     #[test]
-    fn linux_looks_at_the_present_delay_and_hurries_when_it_is_long() {
-        let mut law = pie(&[("dialect", Value::Text("linux".into()))]).control.law;
-        (law.probability, law.last_delay_s) = (0.3, 0.3);
-        law.update(0.3, true);
-        // 0.125 · 285 ms is above 2 %, and the delay above 250 ms.
-        assert!(
-            (law.probability - 0.34).abs() < 1e-12,
-            "{}",
-            law.probability
-        );
-        (law.probability, law.last_delay_s) = (0.3, 0.0);
-        let burst = law.burst_left;
-        law.update(0.0, false);
-        let fallen = (0.3 - 0.125 * 0.015) * 63.0 / 64.0;
-        assert!((law.probability - fallen).abs() < 1e-12);
-        assert_eq!(law.burst_left, burst, "nothing has left");
+    fn linux_spreads_drops_which_are_then_rarer_than_its_probability() {
         let mut rig = Rig::new(&[("dialect", Value::Text("linux".into()))]);
         rig.run(130, 20_000);
-        // Spread drops are rarer than p: at 0.4 two arrivals always pass, and then 1 of 2.5 is
-        // dropped, 22 % of all.
-        let settled = rig.pie.control.law.probability;
+        let Dialect::Linux { law, .. } = &rig.pie.law else {
+            panic!("Linux")
+        };
+        // At 0.4 two arrivals always pass, and then 1 of 2.5 is dropped, 22 % of all.
+        let settled = law.probability();
         assert!((0.38..0.45).contains(&settled), "{settled}");
+    }
+
+    #[test]
+    fn what_waits_for_tokens_is_in_the_queue_of_linux() {
+        let mut pie = pie(&[("dialect", Value::Text("linux".into()))]);
+        let mut rng = Rng::new(1, "pie");
+        for at in [0, 1] {
+            pie.enqueue(Time::from_ms(at), item(0), &mut rng, &mut |_, _| {});
+        }
+        pie.dequeue(Time::from_ms(1), &mut rng, &mut |_, _| {});
+        let held = |pie: &Pie| match &pie.law {
+            Dialect::Linux { held, .. } => *held,
+            Dialect::Rfc(_) => panic!("Linux"),
+        };
+        pie.line_is_idle(None);
+        assert_eq!(held(&pie), 1500);
+        pie.dequeue(Time::from_ms(2), &mut rng, &mut |_, _| {});
+        assert_eq!(held(&pie), 0);
     }
 
     #[test]
@@ -605,7 +597,7 @@ mod tests {
         let mut rig = Rig::new(&[]);
         // 140 ms at twice the rate make a delay of 140 ms, almost ten times the target.
         rig.run(200, 140);
-        assert!(rig.signalled == (0, 0) && rig.pie.control.law.probability > 0.0);
+        assert!(rig.signalled == (0, 0) && rfc(&rig.pie).law.probability > 0.0);
         rig.run(200, 3000);
         assert!(rig.signalled.0 > 0);
     }
@@ -614,44 +606,44 @@ mod tests {
     fn marks_only_below_a_tenth() {
         let mut rig = Rig::new(&[("ecn", Value::Bool(true))]);
         // Marks do not slow this load down, so the probability goes on rising.
-        while rig.pie.control.law.probability < 0.1 {
+        while rfc(&rig.pie).law.probability < 0.1 {
             assert_eq!(rig.signalled.0, 0);
             rig.run(110, rig.ms + 1);
         }
         let marked = rig.signalled.1;
         assert!(marked > 0);
         rig.run(150, rig.ms + 1000);
-        assert!(rig.pie.control.law.probability > 0.1 && rig.signalled.0 > 0);
+        assert!(rfc(&rig.pie).law.probability > 0.1 && rig.signalled.0 > 0);
     }
 
     #[test]
     fn one_update_follows_the_equation_in_its_scale() {
-        let mut law = pie(&[]).control.law;
+        let mut law = rfc(&pie(&[])).law.clone();
         for (probability, scale) in [(0.0, 2048.0), (5e-5, 128.0), (0.05, 2.0)] {
             law.probability = probability;
             law.last_delay_s = 0.020;
-            law.update(0.030, true);
+            law.update(0.030);
             let step = (0.125 * 0.015 + 1.25 * 0.010) / scale;
             assert!((law.probability - probability - step).abs() < 1e-15);
         }
         // From a tenth on, no step is above 2 %.
         law.probability = 0.1;
         law.last_delay_s = 0.0;
-        law.update(0.5, true);
+        law.update(0.5);
         assert!((law.probability - 0.12).abs() < 1e-15);
     }
 
     #[test]
     fn skipped_updates_equal_those_made() {
         for delay_s in [0.0, 0.010, 0.200] {
-            let mut at_once = pie(&[]).control.law;
+            let mut at_once = rfc(&pie(&[])).law.clone();
             at_once.probability = 0.3;
             at_once.last_delay_s = 0.040;
             let mut one_by_one = at_once.clone();
             let end = Time::from_secs(600);
-            at_once.catch_up(end, delay_s, false);
+            at_once.catch_up(end, delay_s);
             while one_by_one.next_update <= end {
-                one_by_one.update(delay_s, false);
+                one_by_one.update(delay_s);
                 one_by_one.next_update += one_by_one.t_update;
             }
             assert_eq!(at_once, one_by_one);
@@ -660,16 +652,16 @@ mod tests {
 
     #[test]
     fn a_long_allowance_of_short_updates_is_skipped_and_not_counted_down() {
-        let mut law = pie(&[]).control.law;
+        let mut law = rfc(&pie(&[])).law.clone();
         (law.t_update, law.next_update) = (LEAST_T_UPDATE, Time::ZERO + LEAST_T_UPDATE);
         law.burst_left = Span::from_secs(900_000);
         // A hundred thousand million updates: counted down one by one they take minutes.
-        law.catch_up(Time::from_secs(1_000_000), 0.0, false);
+        law.catch_up(Time::from_secs(1_000_000), 0.0);
         assert_eq!(law.burst_left, Span::ZERO);
         let left = |until: Time| {
             let mut law = law.clone();
             (law.burst_left, law.next_update) = (Span::from_secs(10), Time::ZERO + LEAST_T_UPDATE);
-            law.catch_up(until, 0.0, false);
+            law.catch_up(until, 0.0);
             law.burst_left
         };
         assert_eq!(left(Time::from_secs(4)), Span::from_secs(6));
@@ -689,13 +681,16 @@ mod tests {
         for _ in 0..10 {
             pie.queue.push(Time::ZERO, item(0), &mut |_, _| {});
         }
-        pie.control.law.probability = 0.1;
-        pie.control.law.last_delay_s = 1.0;
-        pie.control.law.burst_left = Span::ZERO;
+        let Dialect::Rfc(control) = &mut pie.law else {
+            panic!("the RFC's")
+        };
+        control.law.probability = 0.1;
+        control.law.last_delay_s = 1.0;
+        control.law.burst_left = Span::ZERO;
         let (mut gaps, mut gap) = (Vec::new(), 0);
         for _ in 0..20_000 {
             gap += 1;
-            if pie.control.signals(1.0, pie.queue.bytes(), 1.0, &mut rng) {
+            if control.signals(pie.queue.bytes(), &mut rng) {
                 gaps.push(gap);
                 gap = 0;
             }

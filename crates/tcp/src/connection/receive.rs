@@ -147,7 +147,6 @@ impl Connection {
         if !after(end, self.receiver.rcv_nxt) {
             return;
         }
-        let demanded = self.tp.ecn_demand_cwr;
         match segment.ecn {
             Ecn::Ce => {
                 self.counters.ce_received += 1;
@@ -170,8 +169,10 @@ impl Connection {
             Ecn::NotEct => {}
         }
         if self.tp.send_ack_now && self.receiver.owed && self.receiver.delayed != Time::MAX {
-            // What came before this segment is acknowledged with the mark that belonged to it.
-            let new = std::mem::replace(&mut self.tp.ecn_demand_cwr, demanded);
+            // What came before this segment is acknowledged with the mark that belonged to it, even
+            // where the segment itself says that the sender has heard of it.
+            let new = self.tp.ecn_demand_cwr;
+            self.tp.ecn_demand_cwr = !new;
             self.output.extra_ack = Some(self.pure_ack(now));
             self.output.rare = true;
             self.tp.ecn_demand_cwr = new;
