@@ -69,6 +69,7 @@ fn into_a_folder(seed: u64, file: &File, engines: &[Engine], dir: &Path) {
         threads: Some(1),
         json: false,
         is_sweep: seed.is_multiple_of(2),
+        store: None,
         interrupted: Arc::default(),
     };
     run::run(&Transport::new(file.clone(), engines), &request).unwrap();
