@@ -5,9 +5,9 @@
 pub mod identity;
 pub mod machine;
 pub mod own_file;
+pub mod program;
 #[cfg_attr(target_family = "wasm", path = "progress_unseen.rs")]
 pub mod progress;
-pub mod program;
 mod say;
 pub mod sha256;
 pub mod stdout;

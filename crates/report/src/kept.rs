@@ -280,8 +280,8 @@ impl<R: Keep + Clone> Shelf<R> {
         &self.known
     }
 
-    /// This shelf before `store`: what it has not is looked for there, and what is made is kept there
-    /// and not in the run folder.
+    /// This shelf before `store`: what it has not is looked for there, and what is made is kept
+    /// there and not in the run folder.
     #[must_use]
     pub fn before(mut self, store: Option<Store>) -> Shelf<R> {
         self.store = store;
@@ -361,8 +361,8 @@ impl<R: Keep + Clone> Shelf<R> {
         }
     }
 
-    /// Writes the runs of this file into the run folder, unless a store has them. After an interrupt, every known run may be
-    /// one that the file was not yet asked for.
+    /// Writes the runs of this file into the run folder, unless a store has them. After an
+    /// interrupt, every known run may be one that the file was not yet asked for.
     pub fn finish(&self, out: &mut RunFolder, is_interrupted: bool) -> Result<(), RunFolderError> {
         let Some(kept) = self.kept.as_ref().filter(|_| self.store.is_none()) else {
             return Ok(());

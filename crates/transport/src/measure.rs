@@ -456,9 +456,9 @@ fn bands_seen(queue: &WaySeen, is_late: impl Fn(&&(i64, u32, u32)) -> bool) -> V
 }
 
 /// What all packets together waited within a window in which so many bytes left: mean occupancy
-/// times time (Little 1961). Where the scenario has a wire, they were on it too: the kernel's bucket
-/// lets a packet go at once while it has tokens, so that is added for packets that found nothing
-/// before them, which are as many as the link was idle.
+/// times time (Little 1961). Where the scenario has a wire, they were on it too: the kernel's
+/// bucket lets a packet go at once while it has tokens, so that is added for packets that found
+/// nothing before them, which are as many as the link was idle.
 fn wait_ns(link: &JobLink, (from, until): (Time, Time), sent_bytes: u64, occupancy: f64) -> u64 {
     let bits = link.link.capacity_bits(from, until);
     let ns = until.saturating_since(from).as_ps() as f64 / 1e3;

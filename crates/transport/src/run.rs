@@ -152,8 +152,8 @@ impl Watch for Terminal<'_> {
     }
 }
 
-/// Takes what `store` has of the runs of `file`. What only measured runs need, such as a kernel, may
-/// be missing here: then none of theirs are taken.
+/// Takes what `store` has of the runs of `file`. What only measured runs need, such as a kernel,
+/// may be missing here: then none are taken, and the run says what it lacks.
 fn take_from(
     store: &Store,
     file: &File,

@@ -105,8 +105,8 @@ impl Receiver {
         if is_full && !self.now && self.reads_at_once && self.gaps.is_empty() {
             // The window that was told while nothing waited is larger than any that can be offered
             // while a segment does, so none is acknowledged. The reader wakes at this instant, and
-            // its read acknowledges. While a gap is open, rule 4 holds: it was observed with readers
-            // that are not woken for each segment.
+            // its read acknowledges. While a gap is open, rule 4 holds: it was observed with
+            // readers that are not woken for each segment.
             self.settle();
             self.now = true;
         }
