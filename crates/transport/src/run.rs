@@ -152,20 +152,23 @@ impl Watch for Terminal<'_> {
     }
 }
 
-/// Takes what `store` has of the runs of `file`. What only measured runs need, such as a kernel,
-/// may be missing here: then none are taken, and the run says what it lacks.
+/// Takes what `store` has of the runs of `file`. Where a kernel is missing, only what is simulated
+/// has a key: that is taken, and the run says what it lacks.
 fn take_from(
     store: &Store,
     file: &File,
     options: &mut RunOptions,
     watch: &dyn Watch,
 ) -> anyhow::Result<()> {
-    let mut known = BTreeMap::clone(&options.known);
     let runs = match points::list_runs(file, options, watch) {
-        Ok(runs) => runs,
-        Err(why) if why.is::<Unsupported>() => Vec::new(),
-        Err(why) => return Err(why),
+        Err(why) if why.is::<Unsupported>() => {
+            let mut here = options.clone();
+            here.engines.retain(|engine| *engine != Engine::Measure);
+            points::list_runs(file, &here, watch)?
+        }
+        listed => listed?,
     };
+    let mut known = BTreeMap::clone(&options.known);
     for run in runs {
         match store.find(&run.key) {
             Some(Ended::Run(tables)) => drop(known.insert(run.key, tables)),
