@@ -386,7 +386,7 @@ pub struct ListedRun {
 }
 
 /// The runs of `file` by the engines of `options`, each key once.
-pub fn list_runs(
+pub(crate) fn list_runs(
     file: &File,
     options: &RunOptions,
     watch: &dyn Watch,
