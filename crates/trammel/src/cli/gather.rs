@@ -11,9 +11,9 @@ const MOST_TOLD: usize = 5;
 
 /// Make the run folder of a scenario whose runs are in a store
 ///
-/// The folder is that of `trammel run`, to the byte, but for `run.json`. Nothing is simulated or
-/// measured here; predictions are computed. If runs are missing, they are told, and nothing is
-/// written.
+/// The folder is that of `trammel run`, to the byte, but for `run.json` and the foot of the
+/// report. Nothing is simulated or measured here; predictions are computed. If runs are missing,
+/// they are told, and nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel gather s.toml --store runs -o out")]
 pub(super) struct Args {
@@ -33,16 +33,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let transport = args.which.transport()?;
     let store = Store::open(&args.store)?;
     let missing = transport.missing_in(&store)?;
-    if let Some((first, more)) = missing.split_at_checked(missing.len().min(MOST_TOLD))
-        && !missing.is_empty()
-    {
-        let rest = if more.is_empty() { "" } else { " …" };
+    if !missing.is_empty() {
+        let told: Vec<&str> = missing.iter().take(MOST_TOLD).map(String::as_str).collect();
+        let rest = if missing.len() > told.len() {
+            " …"
+        } else {
+            ""
+        };
         say(&format!(
             "error: `{}` lacks {} of the runs of `{}`: {}{rest}; make them by `trammel point`",
             args.store,
             missing.len(),
             args.which.scenario.display(),
-            first.join(" "),
+            told.join(" "),
         ));
         return Ok(ExitCode::from(FAILED));
     }
