@@ -38,3 +38,9 @@ def short() -> tm.Scenario:
         path=tm.Path(rate="10 Mbit/s", rtt="20 ms"),
         flows=[tm.Flow("reno"), tm.Flow("cubic")],
     )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all-examples", action="store_true", help="compare every example with the command's run"
+    )

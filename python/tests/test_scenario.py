@@ -101,7 +101,7 @@ def test_texts_that_are_no_scenarios_are_refused() -> None:
             tm.Scenario.from_toml(text).check()
     with pytest.raises(tm.ScenarioError):
         tm.Scenario().check()
-    with pytest.raises(tm.ScenarioError, match="use the program"):
+    with pytest.raises(tm.ScenarioError, match="scenario of placement"):
         tm.Scenario.from_toml('subject = "placement"\n').check()
 
 

@@ -11,9 +11,17 @@
 
 A `Scenario` has the keys of a scenario file, and is read from one or written as one. `run` gives
 a `Run`, whose tables polars, pandas, pyarrow and DuckDB read as they are.
+
+Scenarios of other subjects are in `trammel.forwarding`, `trammel.traffic`, `trammel.routing` and
+`trammel.placement`; `read` reads a file of any. `paper`, `bench`, `estimate`, `place` and the other
+commands are functions, and `Click` is a router's configuration.
 """
 
-from ._faults import Fault, ScenarioError
+from . import forwarding, placement, routing, traffic
+from ._click import Click
+from ._commands import bench, compare, conformance, decode, estimate, fidelity, paper, place
+from ._described import Engine, Point
+from ._faults import CommandError, Fault, ScenarioError, Unsupported
 from ._keys import (
     Access,
     App,
@@ -38,8 +46,10 @@ from ._keys import (
     Wifi,
     Workload,
 )
-from ._run import Interrupted, Progress, Run
-from ._scenario import Engine, Point, Scenario
+from ._read import read
+from ._result import Interrupted, Result
+from ._run import Progress, Run
+from ._scenario import Scenario
 from ._table import Table
 from ._trammel import __version__
 
@@ -47,6 +57,8 @@ __all__ = [
     "Access",
     "App",
     "Change",
+    "Click",
+    "CommandError",
     "Distribution",
     "Engine",
     "Fault",
@@ -66,6 +78,7 @@ __all__ = [
     "Progress",
     "Queue",
     "Reorder",
+    "Result",
     "Run",
     "Scenario",
     "ScenarioError",
@@ -73,7 +86,21 @@ __all__ = [
     "Stream",
     "Table",
     "Topology",
+    "Unsupported",
     "Wifi",
     "Workload",
     "__version__",
+    "bench",
+    "compare",
+    "conformance",
+    "decode",
+    "estimate",
+    "fidelity",
+    "forwarding",
+    "paper",
+    "place",
+    "placement",
+    "read",
+    "routing",
+    "traffic",
 ]

@@ -26,11 +26,19 @@ class ScenarioError(ValueError):
     """A scenario that cannot be run; its text shows every fault with its line."""
 
     faults: tuple[Fault, ...]
-    """The faults in the order of the text; none where the text is not a scenario of transport."""
+    """The faults in the order of the text; none where the text is not a scenario."""
 
     def __init__(self, message: str, faults: tuple[Fault, ...] = ()) -> None:
         super().__init__(message)
         self.faults = faults
+
+
+class CommandError(ValueError):
+    """What a command refused, in the program's words."""
+
+
+class Unsupported(RuntimeError):
+    """What this machine, or this installation, lacks for what was asked."""
 
 
 def refuse(refused: _trammel.Refused) -> NoReturn:

@@ -1,6 +1,6 @@
 """The tables of a scenario as classes, one argument a key.
 
-Made from the table of keys in `crates/scenario/src/keys.rs` by a test beside it, `python_keys.rs`:
+Made from the table of keys in `crates/scenario/src/keys.rs` by a test, `python_keys.rs`:
 `UPDATE_DOCS=1 cargo test -p trammel-scenario` writes it anew.
 """
 

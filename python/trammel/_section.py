@@ -11,7 +11,8 @@ Value = Union[str, int, float, bool, Sequence["Value"], Mapping[str, "Value"], "
 
 S = TypeVar("S", bound="Section")
 
-_classes: dict[str, type[Section]] = {}
+_classes: dict[tuple[str, str], type[Section]] = {}
+"""All tables, by their modules and names: subjects have tables of the same name."""
 
 
 class Section:
@@ -23,7 +24,7 @@ class Section:
     """The classes of the keys that hold tables."""
 
     def __init_subclass__(cls) -> None:
-        _classes.setdefault(cls.__name__, cls)
+        _classes.setdefault((cls.__module__, cls.__name__), cls)
 
     def _fill(self, values: Mapping[str, object]) -> None:
         self.__dict__.update(values)
@@ -43,9 +44,13 @@ class Section:
     def _of(cls: type[S], values: Mapping[str, Any]) -> S:
         """The table with the keys and values of a file, known or not: `check` tells."""
         names = {key: name for name, key in cls._renamed.items()}
+        # The module that has the table may have it from that of all subjects.
+        modules = [base.__module__ for base in cls.__mro__ if "_tables" in base.__dict__][:1]
+        modules.append("trammel._keys")
         filled: dict[str, Any] = {}
         for key, value in values.items():
-            inner = _classes.get(cls._tables.get(key, ""))
+            known = ((module, cls._tables.get(key, "")) for module in modules)
+            inner = next((_classes[one] for one in known if one in _classes), None)
             if inner and isinstance(value, Mapping):
                 value = inner._of(value)
             elif inner and isinstance(value, list):

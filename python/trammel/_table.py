@@ -6,8 +6,12 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from . import _trammel
+from . import _plot, _trammel
+
+if TYPE_CHECKING:
+    import altair
 
 _SHOWN = 20
 """Rows that a notebook shows."""
@@ -54,6 +58,28 @@ class Table:
         if path is not None:
             Path(path).write_bytes(text.encode())
         return text
+
+    def plot(
+        self,
+        y: str,
+        *,
+        x: str | None = None,
+        color: str | None = None,
+        dash: str | None = None,
+        width: int = 480,
+        height: int = 300,
+    ) -> altair.Chart:
+        """A column over another, by Altair (`pip install altair`); of long tables every n-th row.
+
+        Args:
+            y: the column.
+            x: the column below; by default the time, or the first.
+            color: the column whose names are colours.
+            dash: the column whose names are dash patterns.
+            width: pixels.
+            height: pixels.
+        """
+        return _plot.of_table(self, y, x, color, dash, width, height)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table as a stream of Arrow's, in the capsule of its PyCapsule interface.

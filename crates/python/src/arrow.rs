@@ -9,6 +9,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use trammel_stats::table::{Cell, CellType, Table};
+use trammel_transport::trace_of::EntityTrace;
 
 /// `struct ArrowSchema`.
 #[repr(C)]
@@ -91,70 +92,163 @@ pub(crate) struct Columns {
     all: Vec<Column>,
 }
 
-/// A bit each, the first one the lowest of its byte.
-fn bits(flags: impl ExactSizeIterator<Item = bool>) -> Vec<u8> {
-    let mut bytes = vec![0; flags.len().div_ceil(8)];
-    for (at, flag) in flags.enumerate() {
-        bytes[at / 8] |= u8::from(flag) << (at % 8);
+/// Bits that are added one after the other, the first one the lowest of its byte.
+#[derive(Default)]
+struct Bits {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Bits {
+    fn push(&mut self, bit: bool) {
+        if self.len.is_multiple_of(8) {
+            self.bytes.push(0);
+        }
+        if let Some(last) = self.bytes.last_mut() {
+            *last |= u8::from(bit) << (self.len % 8);
+        }
+        self.len += 1;
     }
-    bytes
+}
+
+/// A column to which cells are added.
+struct Builder {
+    name: String,
+    valid: Bits,
+    empty: i64,
+    values: Building,
+}
+
+/// The values of a [`Builder`].
+enum Building {
+    Int(Vec<i64>),
+    /// From the first whole number on that needs it.
+    Unsigned(Vec<u64>),
+    Float(Vec<f64>),
+    Bool(Bits),
+    Text(Vec<i64>, Vec<u8>),
+}
+
+impl Builder {
+    fn new(name: &str, of: CellType, rows: usize) -> Builder {
+        Builder {
+            name: name.to_owned(),
+            valid: Bits::default(),
+            empty: 0,
+            values: match of {
+                CellType::Int => Building::Int(Vec::with_capacity(rows)),
+                CellType::Float => Building::Float(Vec::with_capacity(rows)),
+                CellType::Bool => Building::Bool(Bits::default()),
+                CellType::Text => {
+                    let mut begins = Vec::with_capacity(rows + 1);
+                    begins.push(0);
+                    Building::Text(begins, Vec::new())
+                }
+            },
+        }
+    }
+
+    /// Adds a cell; a whole number that fits no type of 64 bits with those before is an error.
+    fn push(&mut self, cell: &Cell) -> Result<(), String> {
+        let is_empty = *cell == Cell::Empty;
+        self.valid.push(!is_empty);
+        self.empty += i64::from(is_empty);
+        match &mut self.values {
+            Building::Float(all) => all.push(cell.float().unwrap_or(0.0)),
+            Building::Bool(all) => all.push(*cell == Cell::Bool(true)),
+            Building::Text(begins, bytes) => {
+                if let Cell::Text(text) = cell {
+                    bytes.extend_from_slice(text.as_bytes());
+                }
+                begins.push(bytes.len() as i64);
+            }
+            Building::Int(_) | Building::Unsigned(_) => {
+                let number = match cell {
+                    Cell::Int(number) => *number,
+                    _ => 0,
+                };
+                return self.push_whole(number);
+            }
+        }
+        Ok(())
+    }
+
+    fn push_whole(&mut self, number: i128) -> Result<(), String> {
+        let too_large = || {
+            format!(
+                "column `{}`: numbers of more than 64 bits; `to_csv` has them",
+                self.name
+            )
+        };
+        match &mut self.values {
+            Building::Int(all) => {
+                if let Ok(number) = i64::try_from(number) {
+                    all.push(number);
+                    return Ok(());
+                }
+                let earlier: Result<Vec<u64>, _> = all.iter().map(|n| u64::try_from(*n)).collect();
+                let (Ok(mut earlier), Ok(number)) = (earlier, u64::try_from(number)) else {
+                    return Err(too_large());
+                };
+                earlier.push(number);
+                self.values = Building::Unsigned(earlier);
+            }
+            Building::Unsigned(all) => match u64::try_from(number) {
+                Ok(number) => all.push(number),
+                Err(_) => return Err(too_large()),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Column {
+        Column {
+            name: CString::new(self.name.replace('\0', "")).unwrap_or_default(),
+            validity: (self.empty > 0).then_some(self.valid.bytes),
+            empty: self.empty,
+            values: match self.values {
+                Building::Int(all) => Values::Int(all),
+                Building::Unsigned(all) => Values::Unsigned(all),
+                Building::Float(all) => Values::Float(all),
+                Building::Bool(bits) => Values::Bool(bits.bytes),
+                Building::Text(begins, bytes) => Values::Text(begins, bytes),
+            },
+        }
+    }
 }
 
 impl Columns {
     /// The columns of `table`; a whole number that has no 64 bits is an error.
     pub(crate) fn of(table: &Table) -> Result<Columns, String> {
-        let columns = table.columns().iter().enumerate();
-        let columns = columns.map(|(at, column)| {
-            let cells = || table.rows().map(|row| &row.cells()[at]);
-            let is_empty = |cell: &Cell| *cell == Cell::Empty;
-            let empty = cells().filter(|cell| is_empty(cell)).count();
-            let values = match column.cell_type {
-                CellType::Float => {
-                    Values::Float(cells().map(|cell| cell.float().unwrap_or(0.0)).collect())
-                }
-                CellType::Bool => Values::Bool(bits(cells().map(|cell| *cell == Cell::Bool(true)))),
-                CellType::Text => {
-                    let (mut begins, mut bytes) = (vec![0], Vec::new());
-                    for cell in cells() {
-                        if let Cell::Text(text) = cell {
-                            bytes.extend_from_slice(text.as_bytes());
-                        }
-                        begins.push(bytes.len() as i64);
-                    }
-                    Values::Text(begins, bytes)
-                }
-                CellType::Int => {
-                    let numbers = || {
-                        cells().map(|cell| match cell {
-                            Cell::Int(number) => *number,
-                            _ => 0,
-                        })
-                    };
-                    let signed: Result<_, _> = numbers().map(i64::try_from).collect();
-                    let unsigned: Result<_, _> = numbers().map(u64::try_from).collect();
-                    match (signed, unsigned) {
-                        (Ok(numbers), _) => Values::Int(numbers),
-                        (_, Ok(numbers)) => Values::Unsigned(numbers),
-                        _ => {
-                            let (table, column) = (table.name(), &column.name);
-                            return Err(format!(
-                                "table `{table}`, column `{column}`: numbers of more than 64 bits; \
-                                 `to_csv` has them"
-                            ));
-                        }
-                    }
-                }
-            };
-            Ok(Column {
-                name: CString::new(column.name.replace('\0', "")).unwrap_or_default(),
-                validity: (empty > 0).then(|| bits(cells().map(|cell| !is_empty(cell)))),
-                empty: empty as i64,
-                values,
-            })
-        });
+        let columns = table.columns().iter();
+        let columns = columns.map(|one| Builder::new(&one.name, one.cell_type, table.len()));
+        let mut all: Vec<Builder> = columns.collect();
+        for row in table.rows() {
+            for (column, cell) in all.iter_mut().zip(row.cells()) {
+                column
+                    .push(cell)
+                    .map_err(|why| format!("table `{}`, {why}", table.name()))?;
+            }
+        }
         Ok(Columns {
             rows: table.len(),
-            all: columns.collect::<Result<_, _>>()?,
+            all: all.into_iter().map(Builder::finish).collect(),
+        })
+    }
+
+    /// The columns of `trace`, with the numbers of its table.
+    pub(crate) fn of_trace(trace: &EntityTrace) -> Result<Columns, String> {
+        let columns = trace.columns().into_iter().map(|(column, cells)| {
+            let mut built = Builder::new(&column.name, column.cell_type, trace.len());
+            for cell in cells {
+                built.push(&cell.kept())?;
+            }
+            Ok(built.finish())
+        });
+        Ok(Columns {
+            rows: trace.len(),
+            all: columns.collect::<Result<_, String>>()?,
         })
     }
 }

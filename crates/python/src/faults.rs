@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use trammel_scenario::diagnose::{Problem, Problems};
 use trammel_scenario::model::Engine;
-use trammel_scenario::{File, ReadError};
+use trammel_scenario::{Description, File, ReadError, Subject};
 use trammel_transport::embedded;
+use trammel_transport::refusals::reading;
 
 create_exception!(
     _trammel,
@@ -19,7 +20,8 @@ create_exception!(
 /// A place and what is wrong there: line and column from 1, what, why, what to do.
 type Fault = (usize, usize, String, String, String);
 
-/// Reads `text`; gives the name and the hash of each of its points.
+/// Reads `text` of any subject; gives the name of each of its points, and its hash where runs of
+/// the subject have one.
 #[pyfunction]
 #[pyo3(signature = (text, name, folder, engines))]
 pub(crate) fn check(
@@ -30,9 +32,37 @@ pub(crate) fn check(
     engines: Vec<String>,
 ) -> PyResult<Vec<(String, String)>> {
     let engines = engines_of(&engines)?;
-    let file = py.detach(|| read(text, name, &folder, &engines, None))?;
-    let points = file.points.into_iter();
-    Ok(points.map(|point| (point.id, point.hash)).collect())
+    let read = || Description::parse(name, text, &folder, &reading(&engines));
+    let description = py.detach(read).map_err(|why| refused(name, &why))?;
+    let unhashed = |id: String| (id, String::new());
+    Ok(match description {
+        Description::Transport(file) => {
+            let points = file.points.into_iter();
+            points.map(|point| (point.id, point.hash)).collect()
+        }
+        Description::Forwarding(file) => {
+            let points = file.points.into_iter();
+            points.map(|point| unhashed(point.id)).collect()
+        }
+        Description::Traffic(file) => {
+            let points = file.points.into_iter();
+            points.map(|point| unhashed(point.id)).collect()
+        }
+        Description::Routing(file) => {
+            let points = file.points.into_iter();
+            points.map(|point| unhashed(point.id)).collect()
+        }
+        Description::Placement(_) => vec![unhashed("base".to_owned())],
+    })
+}
+
+/// The subject of `text`, as the package names its module.
+#[pyfunction]
+pub(crate) fn subject(text: &str) -> &'static str {
+    match Subject::of_text(text) {
+        Subject::Routing => "routing",
+        other => other.name(),
+    }
 }
 
 /// Reads `text` for `engines`.

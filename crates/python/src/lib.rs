@@ -31,7 +31,7 @@ mod _trammel {
     #[pymodule_export]
     use super::document::parse;
     #[pymodule_export]
-    use super::faults::{Refused, check};
+    use super::faults::{Refused, check, subject};
     #[pymodule_export]
     use super::outcome::Outcome;
     #[pymodule_export]
@@ -39,7 +39,7 @@ mod _trammel {
     #[pymodule_export]
     use super::stand_in;
     #[pymodule_export]
-    use super::table::Table;
+    use super::table::{Table, read_table};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python has for it")]

@@ -2,6 +2,7 @@
 
 use crate::table::Table;
 use pyo3::prelude::*;
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,6 +64,16 @@ impl Outcome {
     fn tables(&self, py: Python<'_>) -> Vec<Table> {
         let run = &self.run;
         py.detach(|| run.outcome.tables().cloned().map(Table::new).collect())
+    }
+
+    /// The samples over time that the scenario asks for, each named as the command's file.
+    fn traces(&self, py: Python<'_>) -> Vec<Table> {
+        let run = &self.run;
+        let of = |(at, name)| Table::of_trace(run, at, name);
+        py.detach(|| {
+            let all: Vec<_> = run.traces().collect();
+            all.into_par_iter().map(of).collect()
+        })
     }
 
     /// The answer in a sentence.

@@ -1,25 +1,75 @@
 //! A table, for Python: its columns as lists, as CSV, and as a stream of Arrow's.
 
 use crate::arrow::{Columns, stream};
-use pyo3::exceptions::{PyKeyError, PyOverflowError};
+use pyo3::exceptions::{PyKeyError, PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use std::sync::{Arc, OnceLock};
-use trammel_stats::table::{self, Cell};
+use trammel_stats::table::{self, Cell, CellType, Column};
+use trammel_transport::embedded::Embedded;
+use trammel_transport::trace_of::EntityTrace;
 
 /// A table of a run.
 #[pyclass(frozen, module = "trammel._trammel")]
 pub(crate) struct Table {
-    table: table::Table,
+    source: Source,
     /// Made once, when it is asked for; every stream is of the same memory.
     columns: OnceLock<Arc<Columns>>,
+}
+
+/// What a table is of.
+enum Source {
+    Table(table::Table),
+    Trace(Trace),
+}
+
+/// A trace, which is a table of cells only where it must be: that needs five times the memory.
+struct Trace {
+    run: Arc<Embedded>,
+    /// Its place among all of the run.
+    at: usize,
+    name: String,
+    table: OnceLock<table::Table>,
+}
+
+impl Trace {
+    fn samples(&self) -> &EntityTrace {
+        &self.run.outcome.traces[self.at].trace
+    }
 }
 
 impl Table {
     pub(crate) fn new(table: table::Table) -> Table {
         Table {
-            table,
+            source: Source::Table(table),
             columns: OnceLock::new(),
+        }
+    }
+
+    /// The trace at this place among those of `run`, with its columns made.
+    pub(crate) fn of_trace(run: &Arc<Embedded>, at: usize, name: String) -> Table {
+        let trace = Trace {
+            run: Arc::clone(run),
+            at,
+            name,
+            table: OnceLock::new(),
+        };
+        let columns = OnceLock::new();
+        // What has no columns tells why when it is asked for them.
+        if let Ok(made) = Columns::of_trace(trace.samples()) {
+            _ = columns.set(Arc::new(made));
+        }
+        Table {
+            source: Source::Trace(trace),
+            columns,
+        }
+    }
+
+    /// As cells.
+    fn cells(&self) -> &table::Table {
+        match &self.source {
+            Source::Table(table) => table,
+            Source::Trace(trace) => trace.table.get_or_init(|| trace.samples().to_table()),
         }
     }
 
@@ -27,7 +77,11 @@ impl Table {
         if let Some(columns) = self.columns.get() {
             return Ok(Arc::clone(columns));
         }
-        let columns = Arc::new(Columns::of(&self.table)?);
+        let columns = match &self.source {
+            Source::Table(table) => Columns::of(table),
+            Source::Trace(trace) => Columns::of_trace(trace.samples()),
+        };
+        let columns = Arc::new(columns?);
         Ok(Arc::clone(self.columns.get_or_init(|| columns)))
     }
 }
@@ -37,18 +91,32 @@ impl Table {
     /// Its name.
     #[getter]
     fn name(&self) -> &str {
-        self.table.name()
+        match &self.source {
+            Source::Table(table) => table.name(),
+            Source::Trace(trace) => &trace.name,
+        }
     }
 
     /// The names of its columns.
     #[getter]
-    fn names(&self) -> Vec<&str> {
-        let columns = self.table.columns().iter();
-        columns.map(|column| column.name.as_str()).collect()
+    fn names(&self) -> Vec<String> {
+        match &self.source {
+            Source::Table(table) => {
+                let columns = table.columns().iter();
+                columns.map(|column| column.name.clone()).collect()
+            }
+            Source::Trace(trace) => {
+                let columns = trace.samples().columns().into_iter();
+                columns.map(|(column, _)| column.name).collect()
+            }
+        }
     }
 
     fn __len__(&self) -> usize {
-        self.table.len()
+        match &self.source {
+            Source::Table(table) => table.len(),
+            Source::Trace(trace) => trace.samples().len(),
+        }
     }
 
     /// The cells of a column, of the first `most` rows.
@@ -59,18 +127,18 @@ impl Table {
         name: &str,
         most: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let at = self
-            .table
+        let table = py.detach(|| self.cells());
+        let at = table
             .column(name)
             .map_err(|why| PyKeyError::new_err(why.to_string()))?;
-        let rows = self.table.rows().take(most.unwrap_or(usize::MAX));
+        let rows = table.rows().take(most.unwrap_or(usize::MAX));
         let cells = rows.map(|row| object(py, &row.cells()[at]));
         PyList::new(py, cells.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The file that the command writes.
     fn to_csv(&self, py: Python<'_>) -> String {
-        py.detach(|| self.table.to_csv())
+        py.detach(|| self.cells().to_csv())
     }
 
     /// A stream of one batch, in the capsule that Arrow's PyCapsule interface names. The columns'
@@ -86,6 +154,25 @@ impl Table {
         let columns = columns.map_err(PyOverflowError::new_err)?;
         PyCapsule::new_with_value(py, stream(columns), c"arrow_array_stream")
     }
+}
+
+/// The table `name` of the text of a CSV file; `columns` are names and types, as in `run.json`.
+#[pyfunction]
+pub(crate) fn read_table(
+    py: Python<'_>,
+    name: &str,
+    columns: Vec<(String, String)>,
+    text: &str,
+) -> PyResult<Table> {
+    let columns = columns.iter().map(|(name, of)| {
+        let of = CellType::from_name(of)
+            .ok_or_else(|| PyValueError::new_err(format!("`{of}` is no type of a column")))?;
+        Ok(Column::new(name, of))
+    });
+    let header = table::Table::new(name, columns.collect::<PyResult<_>>()?);
+    let read = py.detach(|| table::Table::read_csv(&header, text.as_bytes()));
+    let read = read.map_err(|why| PyValueError::new_err(why.to_string()))?;
+    Ok(Table::new(read))
 }
 
 fn object<'py>(py: Python<'py>, cell: &Cell) -> PyResult<Bound<'py, PyAny>> {

@@ -5,9 +5,18 @@ use crate::reading::Reading;
 use crate::{ReadError, sweep_edit, tree};
 use std::path::Path;
 
+/// Standard input, where a file's path is asked for.
+const STANDARD_INPUT: &str = "-";
+
 /// The name and the text of the file at `path`, and the folder that files which it names are
-/// relative to.
+/// relative to; of standard input (`-`), the folder at hand.
 pub(crate) fn read(path: &Path) -> Result<(String, String, &Path), ReadError> {
+    if path == Path::new(STANDARD_INPUT) {
+        let name = "standard input";
+        let text = std::io::read_to_string(std::io::stdin().lock());
+        let text = text.map_err(|error| unreadable(name, path, &error))?;
+        return Ok((name.to_owned(), text, Path::new(".")));
+    }
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| unreadable(&name, path, &error))?;
     Ok((name, text, path.parent().unwrap_or(Path::new("."))))

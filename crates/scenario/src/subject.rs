@@ -48,6 +48,11 @@ impl Subject {
         }
     }
 
+    /// The subject of a file's text, by [`Subject::of`]; of transport where it is no TOML.
+    pub fn of_text(text: &str) -> Subject {
+        Node::parse(text).map_or(Subject::Transport, |root| Subject::of(&root))
+    }
+
     /// The subject of a file: the one that it names, or by its tables where it names none. A word
     /// that is no subject is left to the reader of the one that its tables are of, whose keys tell
     /// it as a fault.

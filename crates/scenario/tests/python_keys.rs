@@ -1,5 +1,5 @@
-//! The classes of the Python package are those of the table of keys. `UPDATE_DOCS=1` writes them
-//! anew.
+//! The classes of the Python package are those of the tables of keys, a module for each subject.
+//! `UPDATE_DOCS=1` writes them anew.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,27 +7,62 @@ use std::path::Path;
 use trammel_core::units::Dimension;
 use trammel_scenario::keys::SECTIONS;
 use trammel_scenario::keys_kind::{Fallback, Key, Kind, Section};
+use trammel_scenario::schema::SUBJECTS;
 
-const FILE: &str = "../../python/trammel/_keys.py";
+const FOLDER: &str = "../../python/trammel";
 
-const HEAD: &str = r#""""The tables of a scenario as classes, one argument a key.
+/// The subject whose classes are those of the package itself.
+const MAIN: &str = "transport";
 
-Made from the table of keys in `crates/scenario/src/keys.rs` by a test beside it, `python_keys.rs`:
-`UPDATE_DOCS=1 cargo test -p trammel-scenario` writes it anew.
-"""
+/// What stands before the classes of a subject.
+fn head(subject: &str, body: &str) -> String {
+    let (what, table, base) = match subject {
+        MAIN => ("The tables of a scenario", "keys.rs".to_owned(), ""),
+        _ => (
+            "Scenarios of this subject: their tables",
+            format!("{subject}/keys.rs"),
+            "from ._described import ByProgram\n",
+        ),
+    };
+    let uses = |word: &&str| {
+        let mut words = body.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.any(|one| one == *word)
+    };
+    let list = |words: &[&str]| {
+        let used: Vec<_> = words.iter().copied().filter(uses).collect();
+        used.join(", ")
+    };
+    let import = |module: &str, names: String| match &*names {
+        "" => String::new(),
+        names => format!("from {module} import {names}\n"),
+    };
+    let shared: Vec<String> = match subject {
+        MAIN => Vec::new(),
+        _ => SECTIONS
+            .iter()
+            .map(|section| class(section, MAIN))
+            .collect(),
+    };
+    let defined = |name: &&str| body.contains(&format!("\nclass {name}("));
+    let mut shared: Vec<&str> = shared.iter().map(String::as_str).collect();
+    shared.retain(|name| !defined(name));
+    shared.sort_unstable();
+    format!(
+        "\"\"\"{what} as classes, one argument a key.\n\nMade from the table of keys in \
+         `crates/scenario/src/{table}` by a test, `python_keys.rs`:\n`UPDATE_DOCS=1 cargo test -p \
+         trammel-scenario` writes it anew.\n\"\"\"\n\nfrom __future__ import annotations\n\n{}{}\n{base}{}{}",
+        import("collections.abc", list(&["Mapping", "Sequence"])),
+        import("typing", list(&["Literal"])),
+        import("._keys", list(&shared)),
+        import("._section", list(&["Section", "Value"])),
+    )
+}
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from typing import Literal
-
-from ._section import Section, Value
-"#;
-
-/// The name of a section's class.
-fn class(section: &Section) -> String {
+/// The name of a section's class among those of `subject`.
+fn class(section: &Section, subject: &str) -> String {
     match section.name {
-        "" => return "ScenarioKeys".to_owned(),
+        "" if subject == MAIN => return "ScenarioKeys".to_owned(),
+        "" => return "Scenario".to_owned(),
         // A row of a schedule, and a variant that is no name.
         "schedule" => return "Change".to_owned(),
         "variant" => return "Library".to_owned(),
@@ -80,12 +115,14 @@ fn annotation(kind: &Kind) -> String {
         Kind::BoolOrNames => "bool | Sequence[str]".to_owned(),
         Kind::BoolOrWhole(..) => "bool | int".to_owned(),
         Kind::BoolOrWord(words) => format!("bool | {}", literal(words)),
-        Kind::BoolOr(section) => format!("bool | {}", class(section)),
-        Kind::TimeOr(section) => format!("str | {}", class(section)),
-        Kind::WordOr(words, section) => format!("{} | {}", literal(words), class(section)),
+        Kind::BoolOr(section) => format!("bool | {}", class(section, MAIN)),
+        Kind::TimeOr(section) => format!("str | {}", class(section, MAIN)),
+        Kind::WordOr(words, section) => {
+            format!("{} | {}", literal(words), class(section, MAIN))
+        }
         // Its names are not written out, so that a new plug-in is one file.
         Kind::Plugin(_) => match kind.section() {
-            Some(section) => format!("str | {}", class(section)),
+            Some(section) => format!("str | {}", class(section, MAIN)),
             None => "str".to_owned(),
         },
         Kind::Params(_) => "Mapping[str, Value]".to_owned(),
@@ -93,8 +130,8 @@ fn annotation(kind: &Kind) -> String {
             format!("{} | Distribution", quantity(&[*dimension]))
         }
         Kind::Law(dimension) => format!("{} | float | Distribution", quantity(&[*dimension])),
-        Kind::Table(section) => class(section),
-        Kind::Tables(section) => format!("Sequence[{}]", class(section)),
+        Kind::Table(section) => class(section, MAIN),
+        Kind::Tables(section) => format!("Sequence[{}]", class(section, MAIN)),
         Kind::Values => "Sequence[str | Flow]".to_owned(),
         Kind::Sweep => "Mapping[str, object]".to_owned(),
     }
@@ -102,6 +139,9 @@ fn annotation(kind: &Kind) -> String {
 
 /// The key that may be given without its name: the plug-in or the first that must be given.
 fn leading(section: &Section) -> Option<&'static str> {
+    if section.name.is_empty() {
+        return None;
+    }
     let plugin = |key: &&Key| matches!(key.kind, Kind::Plugin(_)) && section.extra.is_some();
     let must = |key: &&Key| matches!(key.fallback, Fallback::Required);
     let keys = section.keys.iter();
@@ -143,8 +183,20 @@ fn wrapped(begin: &str, indent: &str, text: &str) -> String {
     lines.join("\n")
 }
 
-fn written(section: &Section) -> String {
-    let mut out = format!("\n\nclass {}(Section):\n", class(section));
+/// The value of a key that has but one.
+fn only_word(key: &Key) -> Option<&'static str> {
+    match key.kind {
+        Kind::Word(&[word]) if matches!(key.fallback, Fallback::Required) => Some(word),
+        _ => None,
+    }
+}
+
+fn written(section: &Section, subject: &str) -> String {
+    let base = match section.name {
+        "" if subject != MAIN => "ByProgram",
+        _ => "Section",
+    };
+    let mut out = format!("\n\nclass {}({base}):\n", class(section, subject));
     let mut arguments: Vec<_> = section
         .keys
         .iter()
@@ -178,12 +230,16 @@ fn written(section: &Section) -> String {
     let renamed: Vec<_> = renamed
         .map(|(name, key)| format!("\"{name}\": \"{}\"", key.name))
         .collect();
+    if section.name.is_empty() && subject != MAIN {
+        writeln!(out, "    _subject = \"{subject}\"").unwrap();
+    }
     if !renamed.is_empty() {
         writeln!(out, "    _renamed = {{{}}}", renamed.join(", ")).unwrap();
     }
     let tables = arguments.iter().filter_map(|(_, key)| {
         let inner = key.kind.section()?;
-        Some(format!("        \"{}\": \"{}\",\n", key.name, class(inner)))
+        let class = class(inner, MAIN);
+        Some(format!("        \"{}\": \"{class}\",\n", key.name))
     });
     let tables: String = tables.collect();
     if !tables.is_empty() {
@@ -200,12 +256,12 @@ fn written(section: &Section) -> String {
         if at == usize::from(first.is_some()) {
             out += "        *,\n";
         }
-        writeln!(
-            out,
-            "        {name}: {} | None = None,",
-            annotation(&key.kind)
-        )
-        .unwrap();
+        let default = match only_word(key) {
+            Some(word) => format!("\"{word}\""),
+            None => "None".to_owned(),
+        };
+        let annotation = annotation(&key.kind);
+        writeln!(out, "        {name}: {annotation} | None = {default},").unwrap();
     }
     if section.extra.is_some() {
         writeln!(out, "        **{further}: Value,").unwrap();
@@ -221,32 +277,47 @@ fn written(section: &Section) -> String {
     out
 }
 
-fn file() -> String {
-    let mut out = HEAD.to_owned();
-    for section in SECTIONS {
-        out += &written(section);
-    }
-    out
+/// Whether the package itself has this section.
+fn is_shared(section: &Section) -> bool {
+    let names = |section: &Section| section.keys.iter().map(|key| key.name).collect::<Vec<_>>();
+    let is_same = |one: &&Section| one.help == section.help && names(one) == names(section);
+    SECTIONS.iter().any(|one| is_same(&one))
+}
+
+/// The file of a subject, and what is in it.
+fn file(subject: &str, sections: &[&Section]) -> (String, String) {
+    let own = sections.iter();
+    let own = own.filter(|section| subject == MAIN || !is_shared(section));
+    let body: String = own.map(|section| written(section, subject)).collect();
+    let name = match subject {
+        MAIN => "_keys.py".to_owned(),
+        _ => format!("{subject}.py"),
+    };
+    (name, head(subject, &body) + &body)
 }
 
 #[test]
 fn the_classes_of_python_are_the_sections() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(FILE);
-    let wanted = file();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(path, wanted).unwrap();
-        return;
+    for (subject, sections) in SUBJECTS {
+        let (name, wanted) = file(subject, sections);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(FOLDER)
+            .join(&name);
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, wanted).unwrap();
+            continue;
+        }
+        let is = std::fs::read_to_string(path).unwrap_or_default();
+        for (n, (is, should)) in is.lines().zip(wanted.lines()).enumerate() {
+            assert_eq!(is, should, "{name}:{}; UPDATE_DOCS=1 mends it", n + 1);
+        }
+        assert_eq!(is.len(), wanted.len(), "{name}: UPDATE_DOCS=1 mends it");
     }
-    let is = std::fs::read_to_string(path).unwrap_or_default();
-    for (n, (is, should)) in is.lines().zip(wanted.lines()).enumerate() {
-        assert_eq!(is, should, "{FILE}:{}; UPDATE_DOCS=1 mends it", n + 1);
-    }
-    assert_eq!(is.len(), wanted.len(), "{FILE}: UPDATE_DOCS=1 mends it");
 }
 
 #[test]
 fn no_two_keys_of_a_class_have_one_name() {
-    for section in SECTIONS {
+    for section in SUBJECTS.iter().flat_map(|(_, sections)| *sections) {
         let names = section.keys.iter().map(|key| argument(section, key));
         let all: BTreeSet<_> = names.collect();
         assert_eq!(all.len(), section.keys.len(), "{}", section.name);

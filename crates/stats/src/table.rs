@@ -108,19 +108,29 @@ impl Cell {
         }
     }
 
+    /// This cell as a table keeps it: a number cut to its digits, not-a-number and the empty text as
+    /// nothing.
+    #[must_use]
+    pub fn kept(self) -> Cell {
+        match self {
+            Cell::Text(v) if v.is_empty() => Cell::Empty,
+            Cell::Float(v) if v.is_nan() => Cell::Empty,
+            Cell::Float(v) => Cell::Float(round_to(v, SIGNIFICANT_DIGITS)),
+            cell => cell,
+        }
+    }
+
     /// This cell as a column of `cell_type` stores it, or the cell itself where it does not fit.
     fn fit(self, cell_type: CellType) -> Result<Cell, Cell> {
-        Ok(match (self, cell_type) {
-            (Cell::Empty, _) => Cell::Empty,
-            (Cell::Text(v), CellType::Text) if v.is_empty() => Cell::Empty,
-            (Cell::Float(v), CellType::Float) if v.is_nan() => Cell::Empty,
-            (Cell::Float(v), CellType::Float) => Cell::Float(round_to(v, SIGNIFICANT_DIGITS)),
-            (Cell::Int(v), CellType::Float) => Cell::Float(round_to(v as f64, SIGNIFICANT_DIGITS)),
-            (cell @ Cell::Text(_), CellType::Text)
-            | (cell @ Cell::Int(_), CellType::Int)
-            | (cell @ Cell::Bool(_), CellType::Bool) => cell,
-            (cell, _) => return Err(cell),
-        })
+        match (&self, cell_type) {
+            (Cell::Int(v), CellType::Float) => Ok(Cell::Float(*v as f64).kept()),
+            (Cell::Empty, _)
+            | (Cell::Float(_), CellType::Float)
+            | (Cell::Text(_), CellType::Text)
+            | (Cell::Int(_), CellType::Int)
+            | (Cell::Bool(_), CellType::Bool) => Ok(self.kept()),
+            _ => Err(self),
+        }
     }
 }
 
@@ -166,8 +176,51 @@ pub fn round_to(v: f64, digits: usize) -> f64 {
     if v == 0.0 || !v.is_finite() {
         return if v == 0.0 { 0.0 } else { v };
     }
+    if let Some(cut) = cut(v, digits) {
+        return cut;
+    }
     let text = format!("{v:.*e}", digits.saturating_sub(1));
     text.parse().expect("a float's own print is a float")
+}
+
+/// The powers of ten that a double holds exactly.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// [`round_to`] by arithmetic, ten times as fast as by text; nothing where its last digit would
+/// not be sure.
+///
+/// The whole number of the digits and the power of ten are exact, so their quotient or product is
+/// rounded once, as reading the text rounds it.
+fn cut(v: f64, digits: usize) -> Option<f64> {
+    const MOST_DIGITS: usize = 10;
+    // Products below are wrong by less than this at that many digits.
+    const UNSURE: f64 = 1e-4;
+    let size = v.abs();
+    if !(1..=MOST_DIGITS).contains(&digits) || !(1e-10..1e15).contains(&size) {
+        return None;
+    }
+    let places = digits as i32 - 1 - size.log10().floor() as i32;
+    let power = *POWERS.get(places.unsigned_abs() as usize)?;
+    let scaled = if places < 0 {
+        size / power
+    } else {
+        size * power
+    };
+    let is_sure = (scaled.fract() - 0.5).abs() > UNSURE;
+    // The logarithm of a number beside a power of ten may be that of the power.
+    if !is_sure || !(POWERS[digits - 1]..POWERS[digits]).contains(&scaled) {
+        return None;
+    }
+    let whole = scaled.round();
+    let cut = if places < 0 {
+        whole * power
+    } else {
+        whole / power
+    };
+    Some(cut.copysign(v))
 }
 
 /// The shortest text that reads back as `v` cut to `digits` digits: `0.1`, `1.5e-7`, `inf`.
@@ -228,6 +281,22 @@ pub enum TableError {
 }
 
 impl CellType {
+    /// Its word in files that describe tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            CellType::Text => "text",
+            CellType::Int => "int",
+            CellType::Float => "float",
+            CellType::Bool => "bool",
+        }
+    }
+
+    /// The type of this word.
+    pub fn from_name(name: &str) -> Option<CellType> {
+        let all = [CellType::Text, CellType::Int, CellType::Float, CellType::Bool];
+        all.into_iter().find(|one| one.name() == name)
+    }
+
     fn describe(self) -> &'static str {
         match self {
             CellType::Text => "a text",
@@ -445,6 +514,26 @@ impl<'a> Row<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_are_cut_as_their_texts_are(v in proptest::num::f64::ANY, places in 0..12_i32) {
+            let by_text = |v: f64, digits: usize| {
+                format!("{v:.*e}", digits - 1).parse::<f64>().unwrap()
+            };
+            // Numbers of any size, usual ones, and ones half-way between two.
+            let usual = (v % 1e9) / 10_f64.powi(places);
+            let half = (usual * 1e3).round() / 1e3 + 5e-4;
+            for v in [v, usual, half, 10_f64.powi(places), 10_f64.powi(places).next_down()] {
+                for digits in [1, 2, 3, 9, 10, 12] {
+                    if v != 0.0 && v.is_finite() {
+                        prop_assert_eq!(round_to(v, digits), by_text(v, digits), "{} {}", v, digits);
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn numbers_print_short_and_stable() {

@@ -69,6 +69,16 @@ impl Embedded {
         failures.map(Failure::to_string)
     }
 
+    /// The places, among the traces of the outcome, of those that the scenario asks for, each named
+    /// `POINT.ENTITY` as the command names its file.
+    pub fn traces(&self) -> impl Iterator<Item = (usize, String)> {
+        let all = self.outcome.traces.iter().enumerate();
+        all.filter_map(|(at, one)| {
+            let name = one.name(&self.file)?;
+            Some((at, format!("{name}.{}", one.trace.entity)))
+        })
+    }
+
     /// The page; `facts` say where the numbers come from.
     pub fn report(&self, facts: Vec<(String, String)>) -> Report {
         let provenance = Provenance {

@@ -30,7 +30,7 @@ use trammel_scenario::columns;
 use trammel_scenario::columns::{
     APPS, DEVICES, FLOWS, GROUPS, LINKS, PREDICTIONS, STREAMS, WORKLOADS,
 };
-use trammel_scenario::model::{Engine, Scenario};
+use trammel_scenario::model::{Engine, Scenario, Tracing};
 use trammel_scenario::named;
 use trammel_scenario::path::Trace;
 use trammel_stats::table::{Cell, Table};
@@ -94,6 +94,25 @@ pub struct PointTrace {
     pub label: Label,
     /// The samples.
     pub trace: EntityTrace,
+}
+
+impl PointTrace {
+    /// What tells it from those of other runs; nothing where it is a short curve that is for the
+    /// report alone.
+    pub(crate) fn name(&self, file: &File) -> Option<String> {
+        let point = &file.points[self.at];
+        if point.scenario.trace == Tracing::Off {
+            return None;
+        }
+        let name = match point.scenario.repeat {
+            1 => point.id.clone(),
+            _ => format!("{}.{}", point.id, self.repeat),
+        };
+        Some(match self.label {
+            Label::Simulated => name,
+            label => format!("{name}.{}", label.key()),
+        })
+    }
 }
 
 /// Everything that came of a file.

@@ -19,7 +19,7 @@ use trammel_report::run_folder::{RunFolder, RunInfo, file_name};
 use trammel_report::store::Store;
 use trammel_report::{Answer, Report};
 use trammel_scenario::File;
-use trammel_scenario::model::{Engine, Scenario, Tracing};
+use trammel_scenario::model::{Engine, Scenario};
 use trammel_stats::table::{Cell, Table, round_to};
 
 /// A file of the subject transport, and the engines that run it.
@@ -264,15 +264,7 @@ impl Outcome for Carried<'_> {
     fn write_files(&self, out: &mut RunFolder) -> anyhow::Result<()> {
         for one in &self.outcome.traces {
             let point = &self.file.points[one.at];
-            // Short curves are for the report only.
-            if point.scenario.trace != Tracing::Off {
-                let mut name = match point.scenario.repeat {
-                    1 => point.id.clone(),
-                    _ => format!("{}.{}", point.id, one.repeat),
-                };
-                if one.label != Label::Simulated {
-                    name = format!("{name}.{}", one.label.key());
-                }
+            if let Some(name) = one.name(self.file) {
                 out.write_trace(&name, &one.trace.entity, &one.trace.to_table())?;
                 if let (true, Samples::Flow(samples), true) = (
                     point.scenario.qlog,

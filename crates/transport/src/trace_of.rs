@@ -7,7 +7,7 @@ use trammel_core::time::{Span, Time};
 use trammel_netsim::trace::Sample;
 use trammel_netsim::workload::Completion;
 use trammel_stats::table::CellType::{Float, Int, Text};
-use trammel_stats::table::{Cell, Table};
+use trammel_stats::table::{Cell, CellType, Column, Table};
 use trammel_tcp::cc::{INFINITE_SSTHRESH, PathModel, Phase};
 
 /// The samples of one flow, queue or workload.
@@ -34,39 +34,74 @@ pub enum Samples {
 
 const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 
+/// A column of a kind of samples: its name, its type, and the cell of a sample.
+type Field<T> = (&'static str, CellType, fn(&T) -> Cell);
+
+/// A column of a trace, and its cells one after the other.
+pub type TraceColumn<'a> = (Column, Box<dyn Iterator<Item = Cell> + 'a>);
+
+fn columns_of<'a, T>(fields: &[Field<T>], samples: &'a [T]) -> Vec<TraceColumn<'a>> {
+    let column = |&(name, of, cell): &Field<T>| {
+        let cells: Box<dyn Iterator<Item = Cell>> = Box::new(samples.iter().map(cell));
+        (Column::new(name, of), cells)
+    };
+    fields.iter().map(column).collect()
+}
+
 impl EntityTrace {
-    /// The samples as a table, one a row.
-    pub(crate) fn to_table(&self) -> Table {
+    /// How many samples there are.
+    pub fn len(&self) -> usize {
         match &self.samples {
-            Samples::Flow(samples) => flow_table(samples),
-            Samples::Completions(all) => completion_table(all),
-            Samples::Delivered(all) => {
-                let columns = [("time_s", Float), ("delivered_bytes", Int)];
-                let mut table = Table::with("delivered", &columns);
-                for (time, bytes) in all {
-                    let cells = vec![time.as_secs_f64().into(), (*bytes).into()];
-                    table
-                        .push(cells)
-                        .expect("the row has a cell for each column");
-                }
-                table
-            }
-            Samples::Queue(samples) => {
-                let columns = [("time_s", Float), ("queue_pkts", Int), ("queue_bytes", Int)];
-                let mut table = Table::with("queue", &columns);
-                for (time, packets, bytes) in samples {
-                    let cells = vec![
-                        time.as_secs_f64().into(),
-                        (*packets).into(),
-                        (*bytes).into(),
-                    ];
-                    table
-                        .push(cells)
-                        .expect("the row has a cell for each column");
-                }
-                table
-            }
+            Samples::Flow(all) => all.len(),
+            Samples::Queue(all) => all.len(),
+            Samples::Completions(all) => all.len(),
+            Samples::Delivered(all) => all.len(),
         }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What a sample is of: the name of the table.
+    pub fn kind(&self) -> &'static str {
+        match self.samples {
+            Samples::Flow(_) => "flow",
+            Samples::Queue(_) => "queue",
+            Samples::Completions(_) => "completions",
+            Samples::Delivered(_) => "delivered",
+        }
+    }
+
+    /// The columns of the table, which needs five times their memory.
+    pub fn columns(&self) -> Vec<TraceColumn<'_>> {
+        match &self.samples {
+            Samples::Flow(all) => {
+                let mut columns = columns_of(FLOW, all);
+                // Columns of a model come where the variant has one.
+                if all.iter().any(|sample| sample.model.phase != Phase::None) {
+                    columns.extend(columns_of(MODEL, all));
+                }
+                columns
+            }
+            Samples::Queue(all) => columns_of(QUEUE, all),
+            Samples::Completions(all) => columns_of(COMPLETION, all),
+            Samples::Delivered(all) => columns_of(DELIVERED, all),
+        }
+    }
+
+    /// The samples as a table, one a row.
+    pub fn to_table(&self) -> Table {
+        let (columns, mut cells): (Vec<_>, Vec<_>) = self.columns().into_iter().unzip();
+        let mut table = Table::new(self.kind(), columns);
+        for _ in 0..self.len() {
+            let row = cells.iter_mut().map(|cells| cells.next().unwrap_or_default());
+            table
+                .push(row.collect())
+                .expect("the row has a cell for each column");
+        }
+        table
     }
 
     /// The samples as whole numbers, for a file that is read back.
@@ -125,30 +160,6 @@ impl EntityTrace {
     }
 }
 
-fn completion_table(all: &[Completion]) -> Table {
-    let columns = [
-        ("start_s", Float),
-        ("fct_s", Float),
-        ("ideal_s", Float),
-        ("slowdown", Float),
-        ("bytes", Int),
-    ];
-    let mut table = Table::with("completions", &columns);
-    for one in all {
-        let cells: Vec<Cell> = vec![
-            one.start.as_secs_f64().into(),
-            one.time.as_secs_f64().into(),
-            one.ideal.as_secs_f64().into(),
-            one.slowdown().into(),
-            one.bytes.into(),
-        ];
-        table
-            .push(cells)
-            .expect("the row has a cell for each column");
-    }
-    table
-}
-
 fn completion_of(row: &[u64]) -> Option<Completion> {
     let [start, time, ideal, bytes] = row else {
         return None;
@@ -161,70 +172,61 @@ fn completion_of(row: &[u64]) -> Option<Completion> {
     })
 }
 
-fn flow_table(samples: &[Sample]) -> Table {
-    // Columns of a model come where the variant has one.
-    let has_model = samples
-        .iter()
-        .any(|sample| sample.model.phase != Phase::None);
-    let mut columns = vec![
-        ("time_s", Float),
-        ("cwnd_pkts", Int),
-        ("ssthresh_pkts", Int),
-        ("srtt_us", Int),
-        ("rtt_min_us", Int),
-        ("in_flight_pkts", Int),
-        ("state", Text),
-        ("retransmissions_pkts", Int),
-        ("acked_bytes", Int),
-        ("pacing_bps", Float),
-        ("delivery_bps", Float),
-    ];
-    if has_model {
-        columns.extend([
-            ("phase", Text),
-            ("bw_bps", Float),
-            ("inflight_hi_pkts", Int),
-            ("inflight_lo_pkts", Int),
-            ("alpha", Float),
-        ]);
-    }
-    let mut table = Table::with("flow", &columns);
-    for sample in samples {
-        let known = |value: u32, unknown: u32| (value != unknown).then_some(value);
-        let pacing = sample.pacing_bytes_per_s;
-        let mut cells: Vec<Cell> = vec![
-            sample.time.as_secs_f64().into(),
-            sample.cwnd.into(),
-            known(sample.ssthresh, INFINITE_SSTHRESH).into(),
-            known(sample.srtt_us, 0).into(),
-            known(sample.min_rtt_us, 0).into(),
-            sample.in_flight.into(),
-            STATES
-                .get(usize::from(sample.state))
-                .copied()
-                .unwrap_or_default()
-                .into(),
-            sample.retransmissions.into(),
-            sample.bytes_acked.into(),
-            (pacing != u64::MAX).then_some(pacing as f64 * 8.0).into(),
-            (sample.delivery_bytes_per_s as f64 * 8.0).into(),
-        ];
-        if has_model {
-            let model = &sample.model;
-            cells.extend([
-                model.phase.name().into(),
-                (model.bw as f64 * 8.0).into(),
-                known(model.inflight_hi, 0).into(),
-                known(model.inflight_lo, 0).into(),
-                (f64::from(model.alpha) / 1024.0).into(),
-            ]);
-        }
-        table
-            .push(cells)
-            .expect("the row has a cell for each column");
-    }
-    table
+/// A number, and nothing where it stands for an unknown one.
+fn known(value: u32, unknown: u32) -> Cell {
+    (value != unknown).then_some(value).into()
 }
+
+fn state(sample: &Sample) -> Cell {
+    let name = STATES.get(usize::from(sample.state)).copied();
+    name.unwrap_or_default().into()
+}
+
+fn pacing(sample: &Sample) -> Cell {
+    let rate = sample.pacing_bytes_per_s;
+    (rate != u64::MAX).then_some(rate as f64 * 8.0).into()
+}
+
+const FLOW: &[Field<Sample>] = &[
+    ("time_s", Float, |it| it.time.as_secs_f64().into()),
+    ("cwnd_pkts", Int, |it| it.cwnd.into()),
+    ("ssthresh_pkts", Int, |it| known(it.ssthresh, INFINITE_SSTHRESH)),
+    ("srtt_us", Int, |it| known(it.srtt_us, 0)),
+    ("rtt_min_us", Int, |it| known(it.min_rtt_us, 0)),
+    ("in_flight_pkts", Int, |it| it.in_flight.into()),
+    ("state", Text, state),
+    ("retransmissions_pkts", Int, |it| it.retransmissions.into()),
+    ("acked_bytes", Int, |it| it.bytes_acked.into()),
+    ("pacing_bps", Float, pacing),
+    ("delivery_bps", Float, |it| (it.delivery_bytes_per_s as f64 * 8.0).into()),
+];
+
+const MODEL: &[Field<Sample>] = &[
+    ("phase", Text, |it| it.model.phase.name().into()),
+    ("bw_bps", Float, |it| (it.model.bw as f64 * 8.0).into()),
+    ("inflight_hi_pkts", Int, |it| known(it.model.inflight_hi, 0)),
+    ("inflight_lo_pkts", Int, |it| known(it.model.inflight_lo, 0)),
+    ("alpha", Float, |it| (f64::from(it.model.alpha) / 1024.0).into()),
+];
+
+const QUEUE: &[Field<(Time, u32, u64)>] = &[
+    ("time_s", Float, |(time, _, _)| time.as_secs_f64().into()),
+    ("queue_pkts", Int, |(_, packets, _)| (*packets).into()),
+    ("queue_bytes", Int, |(_, _, bytes)| (*bytes).into()),
+];
+
+const DELIVERED: &[Field<(Time, u64)>] = &[
+    ("time_s", Float, |(time, _)| time.as_secs_f64().into()),
+    ("delivered_bytes", Int, |(_, bytes)| (*bytes).into()),
+];
+
+const COMPLETION: &[Field<Completion>] = &[
+    ("start_s", Float, |it| it.start.as_secs_f64().into()),
+    ("fct_s", Float, |it| it.time.as_secs_f64().into()),
+    ("ideal_s", Float, |it| it.ideal.as_secs_f64().into()),
+    ("slowdown", Float, |it| it.slowdown().into()),
+    ("bytes", Int, |it| it.bytes.into()),
+];
 
 fn numbers_of(sample: &Sample) -> Vec<u64> {
     vec![

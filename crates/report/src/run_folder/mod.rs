@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
-use trammel_stats::table::{Table, TableError};
+use trammel_stats::table::{CellType, Column, Table, TableError};
 use workshop::Workshop;
 
 /// The mark by which `run.json` is known as ours.
@@ -60,7 +60,22 @@ struct Manifest {
     /// What was asked for; nothing where a program made the folder, and no command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     asked: Option<Asked>,
+    /// The answer, where there is one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    answer: String,
+    /// The tables at the top of the folder, in order.
+    #[serde(default)]
+    tables: Vec<Tabled>,
     files: BTreeSet<String>,
+}
+
+/// A table of the folder, for whoever reads its CSV file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Tabled {
+    /// The file's name without its ending.
+    name: String,
+    /// Each column's name and type: `text`, `int`, `float` or `bool`.
+    columns: Vec<(String, String)>,
 }
 
 /// Where a command writes its run folder.
@@ -177,6 +192,8 @@ pub struct RunFolder {
     target: PathBuf,
     work: PathBuf,
     files: BTreeSet<String>,
+    tables: Vec<Tabled>,
+    answer: String,
     asked: Option<Asked>,
     /// Whether what the folder holds goes on with this run.
     goes_on: bool,
@@ -234,6 +251,8 @@ impl RunFolder {
             work: workshop.new_folder(),
             target,
             files: BTreeSet::new(),
+            tables: Vec::new(),
+            answer: String::new(),
             asked: asked.cloned(),
             goes_on: !is_forced && earlier.is_some_and(|earlier| earlier.info.interrupted),
             is_forced,
@@ -283,7 +302,14 @@ impl RunFolder {
 
     /// Writes `<name>.csv` at the top of the folder.
     pub fn write_table(&mut self, table: &Table) -> Result<(), RunFolderError> {
-        self.write_csv(&format!("{}.csv", file_name(table.name())), table)
+        let name = file_name(table.name());
+        let columns = table.columns().iter();
+        let columns = columns.map(|one| (one.name.clone(), one.cell_type.name().to_owned()));
+        self.tables.push(Tabled {
+            name: name.clone(),
+            columns: columns.collect(),
+        });
+        self.write_csv(&format!("{name}.csv"), table)
     }
 
     /// Writes `traces/<point>.<entity>.csv`.
@@ -318,6 +344,7 @@ impl RunFolder {
         for (id, svg) in report.figures() {
             self.write_figure(&id, &svg)?;
         }
+        self.answer.clone_from(&report.answer.sentence);
         let page = report.to_html_beside(&self.files);
         self.write_report(&page)
     }
@@ -331,6 +358,8 @@ impl RunFolder {
             schema: SCHEMA.to_owned(),
             info: info.clone(),
             asked: self.asked.clone(),
+            answer: self.answer.clone(),
+            tables: self.tables.clone(),
             files: self.files.clone(),
         };
         let mut text = serde_json::to_string_pretty(&manifest).expect("plain data has a JSON form");
@@ -395,7 +424,8 @@ pub fn read_info(folder: &Path) -> Option<RunInfo> {
 
 /// Reads the tables at the top of a finished run folder, by name.
 pub(crate) fn read_tables(folder: &Path) -> Result<Vec<Table>, RunFolderError> {
-    let files = manifest_of(folder)?.files;
+    let Manifest { files, tables, .. } = manifest_of(folder)?;
+    let told = |name: &str| tables.iter().find(|table| table.name == name);
     let names = files
         .iter()
         .filter(|file| !file.contains('/'))
@@ -404,9 +434,23 @@ pub(crate) fn read_tables(folder: &Path) -> Result<Vec<Table>, RunFolderError> {
         .map(|name| {
             let path = folder.join(format!("{name}.csv"));
             let file = File::open(&path).map_err(|why| RunFolderError::Unreadable { path, why })?;
-            Ok(Table::read_csv_inferring(name, file)?)
+            Ok(match told(name).and_then(Tabled::header) {
+                Some(header) => Table::read_csv(&header, file)?,
+                // A folder of an earlier version.
+                None => Table::read_csv_inferring(name, file)?,
+            })
         })
         .collect()
+}
+
+impl Tabled {
+    /// The table without its rows.
+    fn header(&self) -> Option<Table> {
+        let column =
+            |(name, of): &(String, String)| Some(Column::new(name, CellType::from_name(of)?));
+        let columns: Option<_> = self.columns.iter().map(column).collect();
+        Some(Table::new(self.name.as_str(), columns?))
+    }
 }
 
 /// Reads the `run.json` of a finished run folder, or says why it is none.

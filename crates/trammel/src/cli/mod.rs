@@ -59,6 +59,8 @@ mod paper;
 mod place;
 mod point;
 mod points;
+#[cfg(test)]
+mod python;
 #[cfg(target_os = "linux")]
 mod recv;
 #[cfg(target_os = "linux")]
