@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import ctypes
 import gc
+import struct
 import io
 from typing import Any
 
@@ -92,8 +93,15 @@ def cells(array: Any, form: bytes) -> list[object]:
         elif form == b"b":
             found.append(bit(array.buffers[1], at))
         else:
-            ends = ctypes.cast(array.buffers[1], ctypes.POINTER(ctypes.c_int64))
-            text = ctypes.string_at(array.buffers[2] + ends[at], ends[at + 1] - ends[at])
+            assert form == b"vu"
+            view = ctypes.string_at(array.buffers[1] + 16 * at, 16)
+            length, _, buffer, place = struct.unpack("<4I", view)
+            text = view[4 : 4 + length]
+            if length > 12:
+                sizes = ctypes.cast(array.buffers[array.n_buffers - 1], ctypes.POINTER(ctypes.c_int64))
+                assert place + length <= sizes[buffer]
+                text = ctypes.string_at(array.buffers[2 + buffer] + place, length)
+                assert text[:4] == view[4:8]
             found.append(text.decode())
     assert array.null_count == found.count(None)
     return found

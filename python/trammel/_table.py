@@ -84,7 +84,7 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table as a stream of Arrow's, in the capsule of its PyCapsule interface.
 
-        Texts are `large_utf8`, numbers `int64` (`uint64` where one needs it) and `double`. All
+        Texts are `utf8_view`, numbers `int64` (`uint64` where one needs it) and `double`. All
         streams of a table share one memory.
         """
         return self._table.__arrow_c_stream__(requested_schema)

@@ -1,7 +1,7 @@
 //! Tables as Arrow's C stream interface: three structs of C, over columns that all streams share.
 //!
-//! Source: the Apache Arrow specification, "The Arrow C data interface" and "The Arrow C stream
-//! interface". A stream has one batch. An array of a batch is a struct whose children are the
+//! Source: the Apache Arrow specification, "The Arrow C data interface", "The Arrow C stream
+//! interface" and, for texts, "Variable-size binary view layout". A stream has one batch. An array of a batch is a struct whose children are the
 //! columns; whoever imports it may keep a child and release the rest, so each holds the columns
 //! itself. Nothing is copied after [`Columns::of`].
 
@@ -61,8 +61,58 @@ enum Values {
     Float(Vec<f64>),
     /// A bit each.
     Bool(Vec<u8>),
-    /// Where each text begins, and the end; then all texts.
-    Text(Vec<i64>, Vec<u8>),
+    Text(Texts),
+}
+
+/// Texts as views, which polars, DuckDB and pandas have themselves: no reader converts them.
+///
+/// A view is sixteen bytes: the length, then the text where it has at most twelve bytes; else its
+/// first four, the number of the buffer that has it, and its place there.
+#[derive(Default)]
+struct Texts {
+    views: Vec<[u8; 16]>,
+    buffers: Vec<Vec<u8>>,
+    /// How long the buffers are; set when all texts are there.
+    lengths: Vec<i64>,
+}
+
+impl Texts {
+    /// The longest text that stands in its view.
+    const SHORT: usize = 12;
+    /// The largest buffer: places in one have 31 bits.
+    const MOST_BYTES: usize = 1 << 30;
+
+    fn push(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut view = [0; 16];
+        view[..4].copy_from_slice(&(bytes.len() as u32).to_le_bytes());
+        if bytes.len() <= Texts::SHORT {
+            view[4..4 + bytes.len()].copy_from_slice(bytes);
+        } else if self.is_last(bytes) {
+            // Rows of one point have its name one after the other.
+            view = self.views.last().copied().unwrap_or(view);
+        } else {
+            let has_room = |last: &Vec<u8>| last.len() + bytes.len() <= Texts::MOST_BYTES;
+            if !self.buffers.last().is_some_and(has_room) {
+                self.buffers.push(Vec::new());
+            }
+            let at = self.buffers.len() - 1;
+            view[4..8].copy_from_slice(&bytes[..4]);
+            view[8..12].copy_from_slice(&(at as u32).to_le_bytes());
+            view[12..].copy_from_slice(&(self.buffers[at].len() as u32).to_le_bytes());
+            self.buffers[at].extend_from_slice(bytes);
+        }
+        self.views.push(view);
+    }
+
+    /// Whether the text of the last view is `bytes`, which are too many to stand in it.
+    fn is_last(&self, bytes: &[u8]) -> bool {
+        let (Some(view), Some(buffer)) = (self.views.last(), self.buffers.last()) else {
+            return false;
+        };
+        let length = u32::from_le_bytes([view[0], view[1], view[2], view[3]]);
+        length as usize == bytes.len() && buffer.ends_with(bytes)
+    }
 }
 
 impl Values {
@@ -73,7 +123,7 @@ impl Values {
             Values::Unsigned(_) => c"L",
             Values::Float(_) => c"g",
             Values::Bool(_) => c"b",
-            Values::Text(..) => c"U",
+            Values::Text(_) => c"vu",
         }
     }
 }
@@ -126,7 +176,7 @@ enum Building {
     Unsigned(Vec<u64>),
     Float(Vec<f64>),
     Bool(Bits),
-    Text(Vec<i64>, Vec<u8>),
+    Text(Texts),
 }
 
 impl Builder {
@@ -139,11 +189,10 @@ impl Builder {
                 CellType::Int => Building::Int(Vec::with_capacity(rows)),
                 CellType::Float => Building::Float(Vec::with_capacity(rows)),
                 CellType::Bool => Building::Bool(Bits::default()),
-                CellType::Text => {
-                    let mut begins = Vec::with_capacity(rows + 1);
-                    begins.push(0);
-                    Building::Text(begins, Vec::new())
-                }
+                CellType::Text => Building::Text(Texts {
+                    views: Vec::with_capacity(rows),
+                    ..Texts::default()
+                }),
             },
         }
     }
@@ -156,12 +205,10 @@ impl Builder {
         match &mut self.values {
             Building::Float(all) => all.push(cell.float().unwrap_or(0.0)),
             Building::Bool(all) => all.push(*cell == Cell::Bool(true)),
-            Building::Text(begins, bytes) => {
-                if let Cell::Text(text) = cell {
-                    bytes.extend_from_slice(text.as_bytes());
-                }
-                begins.push(bytes.len() as i64);
-            }
+            Building::Text(texts) => texts.push(match cell {
+                Cell::Text(text) => text,
+                _ => "",
+            }),
             Building::Int(_) | Building::Unsigned(_) => {
                 let number = match cell {
                     Cell::Int(number) => *number,
@@ -212,7 +259,10 @@ impl Builder {
                 Building::Unsigned(all) => Values::Unsigned(all),
                 Building::Float(all) => Values::Float(all),
                 Building::Bool(bits) => Values::Bool(bits.bytes),
-                Building::Text(begins, bytes) => Values::Text(begins, bytes),
+                Building::Text(mut texts) => {
+                    texts.lengths = texts.buffers.iter().map(|one| one.len() as i64).collect();
+                    Values::Text(texts)
+                }
             },
         }
     }
@@ -383,7 +433,11 @@ unsafe extern "C" fn get_next(stream: *mut Stream, out: *mut Array) -> c_int {
                 Values::Unsigned(all) => buffers.push(pointer(all)),
                 Values::Float(all) => buffers.push(pointer(all)),
                 Values::Bool(all) => buffers.push(pointer(all)),
-                Values::Text(begins, bytes) => buffers.extend([pointer(begins), pointer(bytes)]),
+                Values::Text(texts) => {
+                    buffers.push(pointer(&texts.views));
+                    buffers.extend(texts.buffers.iter().map(|one| pointer(one)));
+                    buffers.push(pointer(&texts.lengths));
+                }
             }
             Box::into_raw(Box::new(array(columns, column.empty, buffers, Vec::new())))
         });
