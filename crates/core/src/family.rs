@@ -101,6 +101,17 @@ impl<E: Described> Family<E> {
 
     /// Adds an entry of another crate. The same entry may be added again, which changes nothing.
     pub fn register(&self, entry: &'static E) -> Result<(), Refused> {
+        self.add(None, entry)
+    }
+
+    /// Puts `new` in the place of `old`, which was registered before: a definition that is made
+    /// again, as in a notebook. Whoever still has the old entry keeps it. One that is refused
+    /// changes nothing.
+    pub fn supersede(&self, old: &'static E, new: &'static E) -> Result<(), Refused> {
+        self.add(Some(old), new)
+    }
+
+    fn add(&self, old: Option<&'static E>, entry: &'static E) -> Result<(), Refused> {
         let (noun, about) = (self.noun, entry.about());
         let name = about.name;
         if let Some(fault) = parameter_fault(about) {
@@ -110,7 +121,9 @@ impl<E: Described> Family<E> {
         if registered.iter().any(|known| std::ptr::eq(*known, entry)) {
             return Ok(());
         }
-        for known in self.built_in.iter().chain(registered.iter()) {
+        let is_old = |known: &&E| old.is_some_and(|old| std::ptr::eq(*known, old));
+        let all = self.built_in.iter().chain(registered.iter());
+        for known in all.filter(|known| !is_old(known)) {
             let known = known.about();
             if let Some(taken) = about.names().find(|name| known.answers_to(name)) {
                 let by = known.name;
@@ -122,7 +135,10 @@ impl<E: Described> Family<E> {
                 });
             }
         }
-        registered.push(entry);
+        match registered.iter().position(|known| is_old(known)) {
+            Some(at) => registered[at] = entry,
+            None => registered.push(entry),
+        }
         Ok(())
     }
 
@@ -403,6 +419,21 @@ mod tests {
             refused(&ELEPHANT),
             "the animal `elephant` is refused: the parameter `legs` is given twice"
         );
+        assert_eq!(names(&family), ["horse", "spider", "zebra"]);
+    }
+
+    #[test]
+    fn an_entry_that_is_made_again_takes_the_place_of_its_own_only() {
+        let family = Family::new("animal", STABLE, SAID);
+        family.register(&ZEBRA).unwrap();
+        assert_eq!(family.supersede(&ZEBRA, &ZEBRA_TOO), Ok(()));
+        assert_eq!(names(&family), ["horse", "spider", "zebra"]);
+        assert!(std::ptr::eq(
+            family.find("zebra").unwrap(),
+            &raw const ZEBRA_TOO
+        ));
+        // The name of a third is not free, and what was there stays.
+        assert!(family.supersede(&ZEBRA_TOO, &DONKEY).is_err());
         assert_eq!(names(&family), ["horse", "spider", "zebra"]);
     }
 

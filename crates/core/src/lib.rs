@@ -7,6 +7,7 @@ pub mod entry;
 pub mod events;
 pub mod family;
 pub mod label;
+pub mod raised;
 pub mod rng;
 pub mod schedule;
 pub mod slots;

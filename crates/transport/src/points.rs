@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use trammel_core::label::Label;
+use trammel_core::raised::Raised;
 use trammel_ground::Unsupported;
 use trammel_scenario::File;
 use trammel_scenario::columns;
@@ -571,10 +572,7 @@ fn make(
                 format!("{error:#}"),
                 error.downcast_ref::<Unsupported>().is_some(),
             ),
-            Err(panic) => (
-                format!("a fault of Trammel: {}", words_of(panic.as_ref())),
-                false,
-            ),
+            Err(panic) => (words_of(panic.as_ref()), false),
         };
         if !lacks {
             if job.label == Label::Simulated {
@@ -602,11 +600,15 @@ fn make(
         .collect()
 }
 
-/// What a panic said.
+/// What a panic said, or a plug-in that could not go on.
 fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
+    if let Some(Raised(text)) = Raised::of(panic) {
+        return text.clone();
+    }
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "a panic without words".to_owned())
+    let text = text.unwrap_or_else(|| "a panic without words".to_owned());
+    format!("a fault of Trammel: {text}")
 }
 
 /// What the models say of every point; reasons why one does not apply are noted once.
