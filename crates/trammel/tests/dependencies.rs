@@ -408,13 +408,29 @@ const RULES: &[Rule] = &[
         &["serde_json"],
     ),
     (
+        // Scenarios step by step, for agents that learn.
+        "trammel-environment",
+        &[
+            "trammel-core",
+            "trammel-netsim",
+            "trammel-scenario",
+            "trammel-tcp",
+            "trammel-transport",
+        ],
+        &["anyhow", "rayon", "thiserror"],
+    ),
+    (
         // Conversion for Python; `python/trammel` is what its users see.
         "trammel-python",
         &[
+            "trammel-core",
+            "trammel-environment",
             "trammel-ground",
+            "trammel-queues",
             "trammel-report",
             "trammel-scenario",
             "trammel-stats",
+            "trammel-tcp",
             "trammel-transport",
         ],
         &["anyhow", "pyo3"],

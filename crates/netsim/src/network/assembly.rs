@@ -4,7 +4,7 @@ use super::Network;
 use super::parts::devices::SharedMedium;
 use super::parts::event::Event;
 use super::parts::routes::Route;
-use crate::flow::{FlowSpec, RunningFlow};
+use crate::flow::{FlowSpec, MakeCc, RunningFlow};
 use crate::ids::{FlowId, LinkId, StreamId, WorkloadId};
 use crate::link::{Link, LinkSpec};
 use crate::packet::Labels;
@@ -63,6 +63,13 @@ impl Network {
             ..RunningFlow::new(spec)
         });
         index
+    }
+
+    /// The connections of `flow` get their congestion controls from `make`, the sender the first;
+    /// returns what made them until now.
+    pub fn set_control(&mut self, flow: FlowId, make: MakeCc) -> MakeCc {
+        assert!(!self.started, "controls are set before the run");
+        std::mem::replace(&mut self.traffic.flows[flow].spec.cc, make)
     }
 
     /// Packets of a flow carry `labels`, for queues that look at them.
