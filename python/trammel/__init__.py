@@ -46,19 +46,31 @@ from ._keys import (
     Wifi,
     Workload,
 )
+from ._own import CongestionControl, Law, LossModel, QueueDiscipline, Verdict, register
 from ._read import read
 from ._result import Interrupted, Result
 from ._run import Progress, Run
 from ._scenario import Scenario
 from ._table import Table
-from ._trammel import __version__
+from ._trammel import (
+    AckSample,
+    IntervalSample,
+    LostSegment,
+    Packet,
+    RateSample,
+    Sender,
+    Waiting,
+    __version__,
+)
 
 __all__ = [
     "Access",
+    "AckSample",
     "App",
     "Change",
     "Click",
     "CommandError",
+    "CongestionControl",
     "Distribution",
     "Engine",
     "Fault",
@@ -66,27 +78,37 @@ __all__ = [
     "Grants",
     "Host",
     "Interrupted",
+    "IntervalSample",
     "Jitter",
+    "Law",
     "Library",
     "Link",
     "Loss",
+    "LossModel",
+    "LostSegment",
     "Matrix",
     "Measure",
+    "Packet",
     "Path",
     "Point",
     "Predict",
     "Progress",
     "Queue",
+    "QueueDiscipline",
+    "RateSample",
     "Reorder",
     "Result",
     "Run",
     "Scenario",
     "ScenarioError",
     "ScheduleFile",
+    "Sender",
     "Stream",
     "Table",
     "Topology",
     "Unsupported",
+    "Verdict",
+    "Waiting",
     "Wifi",
     "Workload",
     "__version__",
@@ -101,6 +123,7 @@ __all__ = [
     "place",
     "placement",
     "read",
+    "register",
     "routing",
     "traffic",
 ]

@@ -2,9 +2,10 @@
 //!
 //! What a user sees is the package in `python/trammel`. Engines run without Python's lock, in a
 //! thread of their own, while the caller's thread looks for signals (`run.rs`). Tables go out by
-//! Arrow's C stream interface (`arrow.rs`).
+//! Arrow's C stream interface (`arrow.rs`). Plug-ins in Python are called from engines (`own/`).
 
-// The macros of PyO3 make unsafe code, and Arrow's interface is structs of C.
+// The macros of PyO3 make unsafe code, Arrow's interface is structs of C, and a thread of the
+// engines keeps a state of Python's.
 #![allow(unsafe_code)]
 // PyO3 hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
@@ -13,6 +14,7 @@ mod arrow;
 mod document;
 mod faults;
 mod outcome;
+mod own;
 mod run;
 mod table;
 mod watch;
@@ -34,6 +36,14 @@ mod _trammel {
     use super::faults::{Refused, check, subject};
     #[pymodule_export]
     use super::outcome::Outcome;
+    #[pymodule_export]
+    use super::own::register::register;
+    #[pymodule_export]
+    use super::own::samples::{AckSample, IntervalSample, LostSegment, RateSample};
+    #[pymodule_export]
+    use super::own::sender::Sender;
+    #[pymodule_export]
+    use super::own::{Packet, Waiting};
     #[pymodule_export]
     use super::run::{Stopped, run};
     #[pymodule_export]

@@ -10,6 +10,7 @@
 
 use crate::faults::{engines_of, read};
 use crate::outcome::Outcome;
+use crate::own::{UnderWay, leave_threads, used_by};
 use crate::watch::{Messenger, News, Progress};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError};
@@ -20,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+use trammel_core::raised::Raised;
 use trammel_ground::machine;
 use trammel_transport::embedded::Embedded;
 use trammel_transport::points::RunOptions;
@@ -69,19 +71,45 @@ pub(crate) fn run(
     let engines = thread::Builder::new()
         .name("trammel".to_owned())
         .spawn(move || {
+            let _under_way = UnderWay::begin();
             let run = Embedded::run(transport.file, options, &messenger);
-            (run, transport.engines)
+            // The news end here, not with the last of what the thread has.
+            drop(messenger);
+            (run.map(with_classes), transport.engines)
         })?;
     let stopped_by = attend(py, told, &is_stopped, progress.as_ref())?;
-    let (run, engines) = engines
-        .join()
-        .map_err(|_| PyRuntimeError::new_err("a fault of Trammel: the engines panicked"))?;
+    // Its last objects of Python's go without the lock that this thread has.
+    let ended = py.detach(|| engines.join());
+    leave_threads(py);
+    let (run, engines) = ended.map_err(|panic| {
+        PyRuntimeError::new_err(match Raised::of(panic.as_ref()) {
+            Some(Raised(words)) => words.clone(),
+            None => "a fault of Trammel: the engines panicked".to_owned(),
+        })
+    })?;
     let run = run.map_err(|why| PyRuntimeError::new_err(format!("{name}: {why:#}")))?;
     let outcome = Outcome::new(run, &engines, started, clock.elapsed());
     match stopped_by {
         None => Ok(outcome),
         Some(error) => Err(Stopped::new_err((Py::new(py, outcome)?, error))),
     }
+}
+
+/// The same with what a reader must know of the classes in Python that it used.
+fn with_classes(mut run: Embedded) -> Embedded {
+    for (name, digest) in used_by(run.file.points.iter().map(|point| &point.scenario)) {
+        let digest = &digest[..12];
+        run.outcome.notes.push(format!(
+            "`{name}` is a class in Python, slow: its numbers follow from its source (SHA-256 \
+             {digest}…) and from all that it calls; the scenario alone does not reproduce them"
+        ));
+        let fact = (
+            "class in Python".to_owned(),
+            format!("{name}, SHA-256 {digest}…"),
+        );
+        run.outcome.facts.push(fact);
+    }
+    run
 }
 
 /// Waits for the end of the engines; gives what stopped them before. A second interrupt is the

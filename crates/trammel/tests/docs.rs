@@ -43,6 +43,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/presets.md",
     "docs/pwospf.md",
     "docs/python.md",
+    "docs/python-control.md",
     "docs/qlog.md",
     "docs/router.md",
     "docs/routers.md",
