@@ -12,8 +12,8 @@ from conftest import ROOT
 
 import trammel
 
-PAGES = [ROOT / "docs" / name for name in ("python.md", "python-control.md")]
-NEEDS = {"python.md": "polars"}
+PAGES = [ROOT / "docs" / name for name in ("python.md", "python-control.md", "gym.md")]
+NEEDS = {"python.md": "polars", "gym.md": "gymnasium"}
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

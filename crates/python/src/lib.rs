@@ -2,7 +2,8 @@
 //!
 //! What a user sees is the package in `python/trammel`. Engines run without Python's lock, in a
 //! thread of their own, while the caller's thread looks for signals (`run.rs`). Tables go out by
-//! Arrow's C stream interface (`arrow.rs`). Plug-ins in Python are called from engines (`own/`).
+//! Arrow's C stream interface (`arrow.rs`). Plug-ins in Python are called from engines (`own/`),
+//! environments for learning step on the caller's thread (`environments.rs`).
 
 // The macros of PyO3 make unsafe code, Arrow's interface is structs of C, and a thread of the
 // engines keeps a state of Python's.
@@ -12,7 +13,9 @@
 
 mod arrow;
 mod document;
+mod environments;
 mod faults;
+mod memory;
 mod outcome;
 mod own;
 mod run;
@@ -33,7 +36,11 @@ mod _trammel {
     #[pymodule_export]
     use super::document::parse;
     #[pymodule_export]
+    use super::environments::{Environments, acts, features};
+    #[pymodule_export]
     use super::faults::{Refused, check, subject};
+    #[pymodule_export]
+    use super::memory::Memory;
     #[pymodule_export]
     use super::outcome::Outcome;
     #[pymodule_export]

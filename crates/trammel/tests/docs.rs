@@ -44,6 +44,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/pwospf.md",
     "docs/python.md",
     "docs/python-control.md",
+    "docs/gym.md",
     "docs/qlog.md",
     "docs/router.md",
     "docs/routers.md",
