@@ -433,7 +433,7 @@ const RULES: &[Rule] = &[
             "trammel-tcp",
             "trammel-transport",
         ],
-        &["anyhow", "pyo3"],
+        &["anyhow", "pyo3", "rayon"],
     ),
     (
         // The command line; thin.
