@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import json
+import shutil
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import own
 import pytest
+from conftest import ROOT
 
 import trammel as tm
 
@@ -188,6 +195,50 @@ def test_plug_ins_in_python_take_part() -> None:
     failing = gym.CongestionEnv(scenario("reno", own.Failing.name))
     with pytest.raises(RuntimeError, match="ZeroDivisionError: too late"):
         played(failing, 0.0, 1)
+
+
+def test_an_exported_policy_does_in_whole_numbers_what_it_learnt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("`cc` is not installed")
+    example = ROOT / "examples" / "gym"
+    monkeypatch.syspath_prepend(str(example))
+    importlib.import_module("export").write(tmp_path)
+    header = subprocess.run([sys.executable, "-m", "trammel", "header"], capture_output=True)
+    assert header.returncode == 0
+    (tmp_path / "trammel.h").write_bytes(header.stdout)
+    words = [compiler, "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([*words, "-o", "libpolicy.so", "policy.c"], cwd=tmp_path, check=True)
+    policy = json.loads((example / "policy.json").read_text())
+
+    def decide(observation: gym.Floats) -> gym.Floats:
+        values = observation.astype(np.float64)
+        for at, layer in enumerate(policy["layers"]):
+            values = np.array(layer["weight"]) @ values + np.array(layer["bias"])
+            values = np.tanh(values) if at < 2 else np.clip(values, -1, 1)
+        return values.astype(np.float32)
+
+    flow = tm.Flow("reno", start="0 s", name="policy")
+    alone = scenario(flows=[flow], duration="20 s", warmup="5 s")
+    env = gym.CongestionEnv(alone, interval=policy["interval"], observe=policy["observe"])
+    observation, _ = env.reset(seed=1)
+    over, throughputs, trips = False, [], []
+    while not over:
+        observation, _, _, over, info = env.step(decide(observation))
+        if info["time_s"] > 5:
+            throughputs.append(env.features["throughput"])
+            trips.append(env.features["rtt_ms"])
+    library = tm.Library(library=str(tmp_path / "libpolicy.so"))
+    run = alone.replace(flows=[flow.replace(variant=library)]).run(["simulate"], seed=1)
+    assert not run.failures
+    (goodput,), (trip,) = run.flows["late_goodput_mbps"], run.flows["late_rtt_mean_us"]
+    assert isinstance(goodput, float) and isinstance(trip, float)
+    assert goodput / 10 == pytest.approx(np.mean(throughputs), rel=0.03)
+    assert trip / 1e3 == pytest.approx(np.mean(trips), rel=0.05)
+    # It is worth exporting.
+    assert goodput > 9 and trip < 50_000
 
 
 @pytest.mark.parametrize(
