@@ -124,9 +124,9 @@ def _write(folder: Path, built: Path, is_editable: bool) -> str:
             shutil.copyfile(module, source / "_trammel.abi3.so")
             wheel.add("trammel.pth", f"{source.parent}\n".encode())
         else:
-            for path in sorted(source.glob("*.py*")):
-                if path.is_file():
-                    wheel.add(f"trammel/{path.name}", path.read_bytes())
+            for path in sorted(source.rglob("*.py*")):
+                if path.is_file() and path.suffix in (".py", ".pyi"):
+                    wheel.add(f"trammel/{path.relative_to(source)}", path.read_bytes())
             wheel.add("trammel/py.typed", b"")
             wheel.add("trammel/_trammel.abi3.so", module.read_bytes(), is_program=True)
         for program in PROGRAMS:

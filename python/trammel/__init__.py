@@ -17,7 +17,7 @@ Scenarios of other subjects are in `trammel.forwarding`, `trammel.traffic`, `tra
 commands are functions, and `Click` is a router's configuration.
 """
 
-from . import forwarding, placement, routing, traffic
+from . import executors, forwarding, placement, routing, traffic
 from ._click import Click
 from ._commands import bench, compare, conformance, decode, estimate, fidelity, paper, place
 from ._described import Engine, Point
@@ -117,6 +117,7 @@ __all__ = [
     "conformance",
     "decode",
     "estimate",
+    "executors",
     "fidelity",
     "forwarding",
     "paper",

@@ -12,6 +12,7 @@ from ._faults import refuse
 from ._keys import ScenarioKeys
 from ._result import Interrupted, Result
 from ._run import Progress, Run
+from .executors import Executor, _hand_out, local
 
 
 class Scenario(Described, ScenarioKeys):
@@ -27,6 +28,8 @@ class Scenario(Described, ScenarioKeys):
         seed: int | None = None,
         threads: int | None = None,
         progress: Callable[[Progress], object] | bool = False,
+        store: str | PathLike[str] | None = None,
+        executor: Executor | None = None,
     ) -> Run:
         """Runs every point by every engine, over all cores, without Python's lock.
 
@@ -38,9 +41,14 @@ class Scenario(Described, ScenarioKeys):
             seed: the first seed in place of the scenario's.
             threads: threads; one a core by default.
             progress: called about ten times a second, or True for a line on standard error.
+            store: a folder or address of runs: those it has are not made again.
+            executor: who makes the others and puts them there; processes on this machine by
+                default. It needs `store`.
         """
         if threads is not None and threads < 1:
             raise ValueError(f"`threads` is at least 1, not {threads}")
+        if store is not None or executor is not None:
+            return self._hand_out(engines, seed, threads, progress, store, executor)
         program = _program.find("trammel")
         if program is not None:
             _trammel.stand_in(program)
@@ -58,6 +66,25 @@ class Scenario(Described, ScenarioKeys):
                 raise Interrupted(Run(outcome)) from None
             raise error from None
         return Run(outcome)
+
+    def _hand_out(
+        self,
+        engines: Sequence[Engine],
+        seed: int | None,
+        threads: int | None,
+        progress: Callable[[Progress], object] | bool,
+        store: str | PathLike[str] | None,
+        executor: Executor | None,
+    ) -> Run:
+        if store is None:
+            raise ValueError("an executor needs `store`, a place that all its workers see")
+        if threads is not None and executor is not None:
+            raise ValueError("with an executor, the cores are its own: leave out `threads`")
+        tell = _say if progress is True else progress or None
+        words = _hand_out.Scenario(
+            self.to_toml(), self._name, self._folder, list(engines), seed, _hand_out.place_of(store)
+        )
+        return _hand_out.hand_out(words, executor or local(threads), tell)
 
     def diverge(
         self,

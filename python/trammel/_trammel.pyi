@@ -449,3 +449,20 @@ def run(
     progress: Callable[[int, int, int, float], object] | None,
 ) -> Outcome: ...
 def stand_in(path: str | PathLike[str]) -> None: ...
+def build() -> str: ...
+def missing(
+    text: str,
+    name: str,
+    folder: str | PathLike[str],
+    engines: Sequence[str],
+    seed: int | None,
+    store: str,
+) -> tuple[int, list[tuple[str, str, float]]]: ...
+def gather(
+    text: str,
+    name: str,
+    folder: str | PathLike[str],
+    engines: Sequence[str],
+    seed: int | None,
+    store: str,
+) -> Outcome: ...

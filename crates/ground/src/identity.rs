@@ -4,7 +4,7 @@
 //! A version has many builds: a change that is compiled in, another compiler, a congestion control
 //! that a program of its own registers. So the identity is that of the file that runs.
 
-use crate::sha256;
+use crate::{program, sha256};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -12,12 +12,15 @@ use std::sync::OnceLock;
 const RUNNING: &str = "/proc/self/exe";
 
 /// SHA-256 of the program's file, as 64 hexadecimal digits. Where it cannot be read, a text that no
-/// other process has.
+/// other process has. A library inside of another program, such as Python, was built with the
+/// `trammel` that stands in for it, and has that one's.
 pub fn of_program() -> &'static str {
     static IDENTITY: OnceLock<String> = OnceLock::new();
     IDENTITY.get_or_init(|| {
         let running = Path::new(RUNNING);
-        let file = if running.exists() {
+        let file = if let Some(program) = program::in_place() {
+            Ok(program.to_owned())
+        } else if running.exists() {
             Ok(running.to_owned())
         } else {
             std::env::current_exe()

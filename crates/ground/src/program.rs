@@ -4,7 +4,7 @@
 //! that one knows nothing of Trammel, and [`stand_in`] names the `trammel` beside it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 static STAND_IN: OnceLock<PathBuf> = OnceLock::new();
@@ -14,6 +14,11 @@ pub fn own() -> io::Result<PathBuf> {
     STAND_IN
         .get()
         .map_or_else(std::env::current_exe, |path| Ok(path.clone()))
+}
+
+/// The program that stands in, where one does.
+pub(crate) fn in_place() -> Option<&'static Path> {
+    STAND_IN.get().map(PathBuf::as_path)
 }
 
 /// From now on, `trammel` is the program at `path`. The first call counts.

@@ -19,6 +19,7 @@ mod memory;
 mod outcome;
 mod own;
 mod run;
+mod store;
 mod table;
 mod watch;
 
@@ -55,6 +56,8 @@ mod _trammel {
     use super::run::{Stopped, run};
     #[pymodule_export]
     use super::stand_in;
+    #[pymodule_export]
+    use super::store::{build, gather, missing};
     #[pymodule_export]
     use super::table::{Table, read_table};
 

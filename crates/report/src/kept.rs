@@ -309,9 +309,13 @@ impl<R: Keep + Clone> Shelf<R> {
             self.claim(key);
             return Some(run.clone());
         }
-        match self.store.as_ref()?.find(key)? {
-            Ended::Run(run) => Some(run),
-            Ended::Failed(_) => None,
+        match self.store.as_ref()?.find(key) {
+            Ok(Some(Ended::Run(run))) => Some(run),
+            Ok(_) => None,
+            Err(why) => {
+                locked(&self.faults).push(why.to_string());
+                None
+            }
         }
     }
 

@@ -21,6 +21,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/applications.md",
     "docs/architecture.md",
     "docs/bench.md",
+    "docs/cluster.md",
     "docs/conformance.md",
     "docs/decisions.md",
     "docs/editors.md",

@@ -4,9 +4,11 @@
 //! Nothing is written and nothing is said: all that the command tells a person is in the result.
 
 use crate::answer::{answer, report};
-use crate::points::{Failure, RunOptions, TransportOutcome, Watch, run_points};
+use crate::points::{Failure, RunOptions, TransportOutcome, Unwatched, Watch, run_points};
 use crate::refusals::reading;
+use crate::run::take_from;
 use std::path::Path;
+use trammel_report::store::Store;
 use trammel_report::{Provenance, Report};
 use trammel_scenario::model::Engine;
 use trammel_scenario::{File, ReadError};
@@ -55,6 +57,22 @@ impl Embedded {
             ..options
         };
         let outcome = run_points(&file, &options, watch)?;
+        Ok(Embedded { file, outcome })
+    }
+
+    /// What `store` has of the runs of `file`, as of a run that was interrupted where some are
+    /// missing. Nothing is simulated or measured.
+    pub fn gather(file: File, options: RunOptions, store: &Store) -> anyhow::Result<Embedded> {
+        let mut options = RunOptions {
+            curves: true,
+            ..options
+        };
+        let missing = take_from(store, &file, &mut options, &Unwatched)?;
+        let known = options.known.keys().chain(options.failed.keys());
+        options.only = Some(known.cloned().collect());
+        let mut outcome = run_points(&file, &options, &Unwatched)?;
+        outcome.runs.0 += missing;
+        outcome.is_interrupted = missing > 0;
         Ok(Embedded { file, outcome })
     }
 

@@ -62,12 +62,16 @@ impl Transport {
         points::list_runs(&self.file, &self.for_a_folder(), &Unwatched)
     }
 
-    /// The keys of its runs that `store` does not have.
-    pub fn missing_in(&self, store: &Store) -> anyhow::Result<Vec<String>> {
-        let keys = self.list()?.into_iter().map(|run| run.key);
-        Ok(keys
-            .filter(|key| store.find::<RunTables>(key).is_none())
-            .collect())
+    /// Its runs that `store` does not have.
+    pub fn missing_in(&self, store: &Store) -> anyhow::Result<Vec<ListedRun>> {
+        missing_of(self.list()?, store)
+    }
+
+    /// How many runs it has, and those that `store` does not have; where a kernel is missing, of
+    /// those that are simulated.
+    pub fn missing_here(&self, store: &Store) -> anyhow::Result<(usize, Vec<ListedRun>)> {
+        let runs = list_here(&self.file, &self.for_a_folder(), &Unwatched)?;
+        Ok((runs.len(), missing_of(runs, store)?))
     }
 
     /// Makes the runs of these keys that `store` does not have, and puts them there.
@@ -86,8 +90,12 @@ impl Transport {
                 self.file.name
             );
         }
-        let is_missing = |key: &&String| store.find::<RunTables>(key).is_none();
-        let only = keys.iter().filter(is_missing).cloned().collect();
+        let mut only = BTreeSet::new();
+        for key in keys {
+            if store.find::<RunTables>(key)?.is_none() {
+                only.insert(key.clone());
+            }
+        }
         let shelf = Shelf::default().before(Some(store));
         let watch = Terminal {
             progress: Progress::new(),
@@ -152,32 +160,52 @@ impl Watch for Terminal<'_> {
     }
 }
 
-/// Takes what `store` has of the runs of `file`. Where a kernel is missing, only what is simulated
-/// has a key: that is taken, and the run says what it lacks.
-fn take_from(
+/// Those of `runs` that `store` does not have.
+fn missing_of(runs: Vec<ListedRun>, store: &Store) -> anyhow::Result<Vec<ListedRun>> {
+    let mut missing = Vec::new();
+    for run in runs {
+        if store.find::<RunTables>(&run.key)?.is_none() {
+            missing.push(run);
+        }
+    }
+    Ok(missing)
+}
+
+/// The runs of `file`. Where a kernel is missing, only what is simulated has a key.
+fn list_here(
+    file: &File,
+    options: &RunOptions,
+    watch: &dyn Watch,
+) -> anyhow::Result<Vec<ListedRun>> {
+    match points::list_runs(file, options, watch) {
+        Err(why) if why.is::<Unsupported>() => {
+            let mut here = options.clone();
+            here.engines.retain(|engine| *engine != Engine::Measure);
+            points::list_runs(file, &here, watch)
+        }
+        listed => listed,
+    }
+}
+
+/// Takes what `store` has of the runs of `file`; gives how many it lacks. What is taken where a
+/// kernel is missing is what is simulated, and the run says what it lacks.
+pub(crate) fn take_from(
     store: &Store,
     file: &File,
     options: &mut RunOptions,
     watch: &dyn Watch,
-) -> anyhow::Result<()> {
-    let runs = match points::list_runs(file, options, watch) {
-        Err(why) if why.is::<Unsupported>() => {
-            let mut here = options.clone();
-            here.engines.retain(|engine| *engine != Engine::Measure);
-            points::list_runs(file, &here, watch)?
-        }
-        listed => listed?,
-    };
+) -> anyhow::Result<usize> {
     let mut known = BTreeMap::clone(&options.known);
-    for run in runs {
-        match store.find(&run.key) {
+    let mut missing = 0;
+    for run in list_here(file, options, watch)? {
+        match store.find(&run.key)? {
             Some(Ended::Run(tables)) => drop(known.insert(run.key, tables)),
             Some(Ended::Failed(why)) => drop(options.failed.insert(run.key, why)),
-            None => {}
+            None => missing += 1,
         }
     }
     options.known = Arc::new(known);
-    Ok(())
+    Ok(missing)
 }
 
 /// What came of a file.

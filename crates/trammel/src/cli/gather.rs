@@ -34,7 +34,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let store = Store::open(&args.store)?;
     let missing = transport.missing_in(&store)?;
     if !missing.is_empty() {
-        let told: Vec<&str> = missing.iter().take(MOST_TOLD).map(String::as_str).collect();
+        let told = missing.iter().take(MOST_TOLD);
+        let told: Vec<&str> = told.map(|run| run.key.as_str()).collect();
         let rest = if missing.len() > told.len() {
             " …"
         } else {

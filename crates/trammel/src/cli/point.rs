@@ -2,7 +2,7 @@
 
 use super::options::{Which, interrupted};
 use std::process::ExitCode;
-use trammel_ground::{DONE, FAILED, INTERRUPTED, say};
+use trammel_ground::{DONE, FAILED, INTERRUPTED, Unsupported, identity, say};
 use trammel_report::store::Store;
 
 /// Make some runs of a scenario, and put them into a store
@@ -22,12 +22,28 @@ pub(super) struct Args {
     /// Store to put them into: a folder that is made where there is none
     #[arg(long, value_name = "DIR")]
     store: String,
+    /// Refuse, with exit code 3, where this is another build of the program than BUILD, the hash
+    /// that its store has as name of a folder or the whole of it
+    #[arg(long, value_name = "BUILD")]
+    build: Option<String>,
     /// Threads to use [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let build = identity::of_program();
+    if let Some(other) = args
+        .build
+        .as_ref()
+        .filter(|other| !build.starts_with(*other))
+    {
+        let what = format!("this is build `{build}` of trammel, and `{other}` is wanted");
+        return Err(Unsupported::error(
+            &what,
+            "install the same file on all machines",
+        ));
+    }
     let transport = args.which.transport()?;
     let store = Store::open(&args.store)?;
     let threads = args.threads.map(usize::from);

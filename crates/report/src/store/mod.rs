@@ -11,22 +11,28 @@
 //! run that failed is a result like another. The runs of another build lie in a folder of their own
 //! and are never taken for those of this one.
 
+mod folder;
+mod place;
+
 use crate::kept::{Ended, Found, Keep, read, write};
-use std::fs;
-use std::io::{self, ErrorKind, Write};
-use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
-use trammel_ground::identity;
+use folder::Folder;
+use place::{Place, patiently};
+use std::io;
+use std::sync::Arc;
+use trammel_ground::{identity, sha256};
 
 /// Digits of the build's identity that name its folder.
 const BUILD_DIGITS: usize = 16;
 /// Digits of a key that name its folder.
 const KEY_DIGITS: usize = 2;
+/// Digits of a text's hash that name a second result.
+const TEXT_DIGITS: usize = 16;
 
 /// A folder of runs, for the runs of this build.
 #[derive(Clone, Debug)]
 pub struct Store {
-    folder: PathBuf,
+    place: Arc<dyn Place>,
+    build: String,
 }
 
 /// Why a store cannot be used.
@@ -35,33 +41,27 @@ pub enum StoreError {
     /// It is not a folder.
     #[error("`{0}`: stores are folders of a file system that all workers see; give its path")]
     Place(String),
-    /// The operating system refused.
-    #[error("`{}`: {why}", path.display())]
+    /// The operating system refused, also after a minute where that could help.
+    #[error("`{path}`: {why}")]
     Refused {
         /// The file.
-        path: PathBuf,
+        path: String,
         /// What the system said.
         why: io::Error,
     },
     /// Two processes have found different things for one key.
     #[error(
-        "run `{key}` has two results, `{}` and `{}`; one key stands for one result, so this is a \
-         fault of Trammel or of a machine: please report both files",
-        first.display(), second.display()
+        "run `{key}` has two results, `{first}` and `{second}`; one key stands for one result, so \
+         this is a fault of Trammel or of a machine: please report both files"
     )]
     Differs {
         /// The key.
         key: String,
         /// What the store has.
-        first: PathBuf,
+        first: String,
         /// What came second.
-        second: PathBuf,
+        second: String,
     },
-}
-
-fn refused(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
-    let path = path.to_owned();
-    move |why| StoreError::Refused { path, why }
 }
 
 impl Store {
@@ -71,71 +71,87 @@ impl Store {
             return Err(StoreError::Place(place.to_owned()));
         }
         let build = identity::of_program();
-        let folder = Path::new(place).join(build.get(..BUILD_DIGITS).unwrap_or(build));
-        fs::create_dir_all(&folder).map_err(refused(&folder))?;
-        Ok(Store { folder })
+        let build = build.get(..BUILD_DIGITS).unwrap_or(build).to_owned();
+        let folder = Folder::open(place, &build).map_err(|why| StoreError::Refused {
+            path: place.to_owned(),
+            why,
+        })?;
+        Ok(Store {
+            place: Arc::new(folder),
+            build,
+        })
     }
 
-    fn path(&self, key: &str) -> PathBuf {
+    fn name(&self, key: &str, file: &str) -> String {
         let first = key.get(..KEY_DIGITS).unwrap_or(key);
-        self.folder.join(first).join(format!("{key}.json"))
+        format!("{}/{first}/{file}.json", self.build)
+    }
+
+    /// What `ask` gives of the text `name`, patiently.
+    fn ask<T>(
+        &self,
+        name: &str,
+        ask: impl Fn(&dyn Place) -> io::Result<T>,
+    ) -> Result<T, StoreError> {
+        let place = self.place.as_ref();
+        patiently(place, name, || ask(place)).map_err(|why| StoreError::Refused {
+            path: place.shown(name),
+            why,
+        })
     }
 
     /// What the store has of `key`; nothing where it has none, or one that was changed.
-    pub fn find<R: Keep>(&self, key: &str) -> Option<Ended<R>> {
-        let text = fs::read_to_string(self.path(key)).ok()?;
-        match read(&text) {
-            Found::Run(of, ended) if of == key => Some(ended),
+    pub fn find<R: Keep>(&self, key: &str) -> Result<Option<Ended<R>>, StoreError> {
+        let name = self.name(key, key);
+        let text = self.ask(&name, |place| place.get(&name))?;
+        Ok(match text.as_deref().map(read) {
+            Some(Found::Run(of, ended)) if of == key => Some(ended),
             _ => None,
-        }
+        })
     }
 
     /// Keeps what became of `key`, unless the store has the same already.
     pub fn put<R: Keep>(&self, key: &str, ended: &Ended<R>) -> Result<(), StoreError> {
-        let (whole, text) = (self.path(key), write(key, ended));
-        let folder = whole.parent().unwrap_or(&self.folder);
-        fs::create_dir_all(folder).map_err(refused(folder))?;
-        let part = whole_file(folder, "part-", &text)?;
-        let part = match part.persist_noclobber(&whole) {
-            Ok(_) => return Ok(()),
-            Err(why) if why.error.kind() == ErrorKind::AlreadyExists => why.file,
-            Err(why) => return Err(refused(&whole)(why.error)),
-        };
-        let there = fs::read_to_string(&whole).map_err(refused(&whole))?;
-        if there == text {
+        let (name, text) = (self.name(key, key), write(key, ended));
+        if self.ask(&name, |place| place.put_new(&name, &text))? {
             return Ok(());
         }
-        if !matches!(read::<R>(&there), Found::Run(..)) {
-            // Half of a file, as a full disk or a power cut leaves it, or one that was edited.
-            let put = part.persist(&whole).map(drop);
-            return put.map_err(|why| refused(&whole)(why.error));
+        let there = self.ask(&name, |place| place.get(&name))?;
+        if there.as_ref() == Some(&text) {
+            return Ok(());
         }
-        let second = whole_file(folder, &format!("differs-{key}-"), &text)?;
-        let (_, second) = second.keep().map_err(|why| refused(&whole)(why.error))?;
+        if !there.is_some_and(|there| matches!(read::<R>(&there), Found::Run(..))) {
+            // Half of a file, as a full disk or a power cut leaves it, or one that was edited.
+            return self.ask(&name, |place| place.replace(&name, &text));
+        }
+        let mut digits = sha256::of(&text);
+        digits.truncate(TEXT_DIGITS);
+        let second = self.name(key, &format!("differs-{key}-{digits}"));
+        self.ask(&second, |place| place.put_new(&second, &text))?;
         Err(StoreError::Differs {
             key: key.to_owned(),
-            first: whole,
-            second,
+            first: self.place.shown(&name),
+            second: self.place.shown(&second),
         })
     }
-}
-
-/// A new file in `folder` that holds `text` and that those may read who may read the others. It is
-/// gone with the value.
-fn whole_file(folder: &Path, prefix: &str, text: &str) -> Result<NamedTempFile, StoreError> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder).map_err(refused(folder))?;
-    file.write_all(text.as_bytes()).map_err(refused(folder))?;
-    Ok(file)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kept::tests::{Toy, toy};
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    /// The folder of keys that begin so.
+    fn of_keys(place: &tempfile::TempDir, first: &str) -> PathBuf {
+        let build = &identity::of_program()[..BUILD_DIGITS];
+        place.path().join(build).join(first)
+    }
+
+    fn found(store: &Store, key: &str) -> Option<Ended<Toy>> {
+        store.find(key).unwrap()
+    }
 
     fn files(folder: &Path) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(folder)
@@ -150,26 +166,26 @@ mod tests {
     fn the_first_writer_s_file_stays_and_others_compare() {
         let place = tempfile::tempdir().unwrap();
         let store = Store::open(place.path().to_str().unwrap()).unwrap();
-        assert_eq!(store.find::<Toy>("ab12"), None);
+        assert_eq!(found(&store, "ab12"), None);
         let run = Ended::Run(toy());
         for _ in 0..2 {
             store.put("ab12", &run).unwrap();
         }
-        assert_eq!(store.find("ab12").as_ref(), Some(&run));
-        let folder = store.folder.join("ab");
+        assert_eq!(found(&store, "ab12").as_ref(), Some(&run));
+        let folder = of_keys(&place, "ab");
         assert_eq!(files(&folder), ["ab12.json"]);
         // Another result for the same key is kept beside the first, and told.
         let other = Ended::<Toy>::Failed("no room".to_owned());
         let told = store.put("ab12", &other).unwrap_err();
         assert!(matches!(told, StoreError::Differs { .. }), "{told}");
-        assert_eq!(store.find("ab12").as_ref(), Some(&run));
+        assert_eq!(found(&store, "ab12").as_ref(), Some(&run));
         let [first, second] = &files(&folder)[..] else {
             panic!("two files")
         };
         assert_eq!(first, "ab12.json");
         assert!(second.starts_with("differs-ab12-"), "{second}");
         store.put("cd34", &other).unwrap();
-        assert_eq!(store.find("cd34").as_ref(), Some(&other));
+        assert_eq!(found(&store, "cd34").as_ref(), Some(&other));
     }
 
     #[test]
@@ -178,17 +194,17 @@ mod tests {
         let store = Store::open(place.path().to_str().unwrap()).unwrap();
         let run = Ended::Run(toy());
         store.put("ab12", &run).unwrap();
-        let path = store.path("ab12");
+        let path = of_keys(&place, "ab").join("ab12.json");
         let text = fs::read_to_string(&path).unwrap();
         for broken in ["", &text[..100], &text.replace("7.25", "999")] {
             fs::write(&path, broken).unwrap();
-            assert_eq!(store.find::<Toy>("ab12"), None);
+            assert_eq!(found(&store, "ab12"), None);
             store.put("ab12", &run).unwrap();
-            assert_eq!(store.find("ab12").as_ref(), Some(&run));
+            assert_eq!(found(&store, "ab12").as_ref(), Some(&run));
         }
         // A file under another's name is not that one's.
         fs::copy(&path, path.with_file_name("ab99.json")).unwrap();
-        assert_eq!(store.find::<Toy>("ab99"), None);
+        assert_eq!(found(&store, "ab99"), None);
     }
 
     #[test]
@@ -204,7 +220,7 @@ mod tests {
                 });
             }
         });
-        assert_eq!(files(&store.folder.join("00")).len(), 50);
+        assert_eq!(files(&of_keys(&place, "00")).len(), 50);
     }
 
     #[test]
