@@ -7,6 +7,7 @@ pub mod cli;
 #[cfg(target_os = "linux")]
 mod click;
 mod compare_runs;
+mod sweep_plan;
 
 #[cfg(target_os = "linux")]
 pub use trammel_driver as driver;

@@ -40,6 +40,7 @@ mod header;
 mod hint;
 #[cfg(target_os = "linux")]
 mod itg;
+mod k8s;
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
@@ -71,6 +72,7 @@ mod send;
 #[cfg(target_os = "linux")]
 mod sizes;
 mod sweep;
+mod sweep_plan;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use explain::explain;
@@ -100,6 +102,8 @@ enum Command {
     Points(points::Args),
     Point(point::Args),
     Gather(gather::Args),
+    K8s(k8s::Args),
+    SweepPlan(sweep_plan::Args),
     Paper(paper::Args),
     Place(place::Args),
     #[cfg(target_os = "linux")]
@@ -163,6 +167,8 @@ pub fn main() -> ExitCode {
         Command::Points(args) => points::run(&args),
         Command::Point(args) => point::run(&args),
         Command::Gather(args) => gather::run(&args),
+        Command::K8s(args) => k8s::run(&args),
+        Command::SweepPlan(args) => sweep_plan::run(&args),
         Command::Paper(args) => paper::run(args),
         Command::Place(args) => place::run(&args),
         #[cfg(target_os = "linux")]

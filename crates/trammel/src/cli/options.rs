@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use clap::ValueEnum;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_report::run::Request;
@@ -69,6 +69,28 @@ impl Which {
         asked.sort_unstable();
         asked.dedup();
         asked
+    }
+
+    /// The file at `path` as it is.
+    pub(super) fn of(path: &Path) -> Which {
+        Which {
+            scenario: path.to_owned(),
+            engine: Vec::new(),
+            seed: None,
+        }
+    }
+
+    /// The options as words, for a command elsewhere.
+    pub(super) fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let engines: Vec<_> = self.engines().iter().map(|engine| engine.name()).collect();
+        if !engines.is_empty() {
+            words.extend(["--engine".to_owned(), engines.join(",")]);
+        }
+        if let Some(seed) = self.seed {
+            words.extend(["--seed".to_owned(), seed.to_string()]);
+        }
+        words
     }
 
     /// The file, which is one of transport: the runs of other subjects cannot be handed out.

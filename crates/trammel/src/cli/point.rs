@@ -17,8 +17,16 @@ pub(super) struct Args {
     #[command(flatten)]
     which: Which,
     /// Keys of the runs, as `trammel points` lists them, separated by commas
-    #[arg(long, value_name = "KEYS", value_delimiter = ',', required = true)]
+    #[arg(
+        long,
+        value_name = "KEYS",
+        value_delimiter = ',',
+        required_unless_present = "part"
+    )]
     key: Vec<String>,
+    /// Make the I-th of N parts of the runs, from 0: every N-th run
+    #[arg(long, value_name = "I/N", value_parser = part, conflicts_with = "key")]
+    part: Option<(usize, usize)>,
     /// Store to put them into: a folder that is made where there is none
     #[arg(long, value_name = "DIR")]
     store: String,
@@ -29,6 +37,17 @@ pub(super) struct Args {
     /// Threads to use [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+}
+
+/// A part, such as `0/8`.
+fn part(text: &str) -> Result<(usize, usize), String> {
+    let numbers = text
+        .split_once('/')
+        .map(|(at, parts)| (at.parse(), parts.parse()));
+    match numbers {
+        Some((Ok(at), Ok(parts))) if at < parts => Ok((at, parts)),
+        _ => Err("give a part from 0 and how many there are, such as `0/8`".to_owned()),
+    }
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -46,9 +65,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let transport = args.which.transport()?;
     let store = Store::open(&args.store)?;
+    let keys = match args.part {
+        None => args.key.clone(),
+        Some((at, parts)) => {
+            let runs = transport.list()?.into_iter().map(|run| run.key);
+            runs.skip(at).step_by(parts).collect()
+        }
+    };
     let threads = args.threads.map(usize::from);
     let interrupted = interrupted()?;
-    let made = transport.put_runs(&args.key, store, threads, &interrupted)?;
+    let made = transport.put_runs(&keys, store, threads, &interrupted)?;
     for why in made.failures.iter().chain(&made.faults) {
         say(&format!("error: {}, {why}", args.which.scenario.display()));
     }
