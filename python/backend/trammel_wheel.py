@@ -35,8 +35,17 @@ def _version() -> str:
     return found[1]
 
 
-def _platform() -> str:
-    return re.sub("[^a-zA-Z0-9]", "_", sysconfig.get_platform())
+def _platform(files: list[bytes]) -> str:
+    """The platform of PEP 600, by the newest version of the C library that the files ask for.
+
+    Nothing else of the system is needed but what PEP 600 allows, so that an index takes the wheel;
+    an older distribution to build on makes one for older systems.
+    """
+    plain = re.sub("[^a-zA-Z0-9]", "_", sysconfig.get_platform())
+    versions = [found for data in files for found in re.findall(rb"\0GLIBC_2\.(\d+)\0", data)]
+    if not plain.startswith("linux") or not versions:
+        return plain
+    return plain.replace("linux", f"manylinux_2_{max(map(int, versions))}", 1)
 
 
 def _build() -> Path:
@@ -110,9 +119,8 @@ class _Wheel:
 
 def _write(folder: Path, built: Path, is_editable: bool) -> str:
     stem = f"trammel-{_version()}"
-    name, info = f"{stem}-{TAG}-{_platform()}.whl", f"{stem}.dist-info"
+    info = f"{stem}.dist-info"
     source = ROOT / "python" / "trammel"
-    wheel = _Wheel(folder / name)
     with tempfile.TemporaryDirectory() as room:
         # Cargo leaves the module of a test beside the test alone.
         places = [built / "lib_trammel.so", built / "deps" / "lib_trammel.so"]
@@ -120,6 +128,10 @@ def _write(folder: Path, built: Path, is_editable: bool) -> str:
         if not found:
             raise SystemExit(f"`{built}` has no `lib_trammel.so`; build the package trammel-python")
         module = _stripped(max(found, key=lambda place: place.stat().st_mtime), Path(room))
+        programs = {name: _stripped(built / name, Path(room)).read_bytes() for name in PROGRAMS}
+        platform = _platform([module.read_bytes(), *programs.values()])
+        name = f"{stem}-{TAG}-{platform}.whl"
+        wheel = _Wheel(folder / name)
         if is_editable:
             shutil.copyfile(module, source / "_trammel.abi3.so")
             wheel.add("trammel.pth", f"{source.parent}\n".encode())
@@ -129,13 +141,12 @@ def _write(folder: Path, built: Path, is_editable: bool) -> str:
                     wheel.add(f"trammel/{path.relative_to(source)}", path.read_bytes())
             wheel.add("trammel/py.typed", b"")
             wheel.add("trammel/_trammel.abi3.so", module.read_bytes(), is_program=True)
-        for program in PROGRAMS:
-            data = _stripped(built / program, Path(room)).read_bytes()
+        for program, data in programs.items():
             wheel.add(f"{stem}.data/scripts/{program}", data, is_program=True)
     for licence in ("LICENSE-APACHE", "LICENSE-MIT"):
         wheel.add(f"{info}/licenses/{licence}", (ROOT / licence).read_bytes())
     wheel.add(f"{info}/METADATA", _metadata().encode())
-    tag = f"Wheel-Version: 1.0\nGenerator: trammel\nRoot-Is-Purelib: false\nTag: {TAG}-{_platform()}\n"
+    tag = f"Wheel-Version: 1.0\nGenerator: trammel\nRoot-Is-Purelib: false\nTag: {TAG}-{platform}\n"
     wheel.add(f"{info}/WHEEL", tag.encode())
     wheel.close(info)
     return name

@@ -120,9 +120,21 @@ def test_progress_is_told_and_its_errors_stop_the_run(short: tm.Scenario) -> Non
         short.run(progress=lambda progress: 1 // 0)
 
 
-def test_progress_is_a_line(short: tm.Scenario, capfd: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_a_line(
+    short: tm.Scenario, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As where rich is not installed.
+    monkeypatch.setitem(sys.modules, "rich.console", None)
     short.run(["simulate"], progress=True)
     assert capfd.readouterr().err.endswith("1 of 1 runs, 100%\n")
+
+
+def test_progress_is_a_bar_of_rich(
+    short: tm.Scenario, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("rich")
+    short.run(["simulate"], progress=True)
+    assert "1/1 runs" in capfd.readouterr().err
 
 
 def test_an_interrupt_keeps_what_is_done(short: tm.Scenario) -> None:

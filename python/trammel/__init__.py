@@ -47,9 +47,10 @@ from ._keys import (
     Workload,
 )
 from ._own import CongestionControl, Law, LossModel, QueueDiscipline, Verdict, register
+from ._progress import Progress
 from ._read import read
 from ._result import Interrupted, Result
-from ._run import Progress, Run
+from ._run import Run
 from ._scenario import Scenario
 from ._table import Table
 from ._trammel import (

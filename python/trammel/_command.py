@@ -121,7 +121,11 @@ def call(
             raise KeyboardInterrupt
         kind = Unsupported if code == _LACKS else CommandError
         raise kind(said.strip() or f"`trammel {command}` ended with exit code {code}")
-    result = Result(folder, shown, said.splitlines(), code, room)
+    lines = said.splitlines()
+    if room is not None:
+        # Where the page of a folder lies that goes with the result.
+        lines = [line for line in lines if line != str(folder / "report.html")]
+    result = Result(folder, shown, lines, code, room)
     if is_interrupted or code == _INTERRUPTED:
         raise Interrupted(result)
     return result

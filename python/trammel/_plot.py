@@ -23,6 +23,8 @@ _DASHES: Mapping[str, Sequence[int]] = {
     "measure": [14, 3],
     "linux_vt": [10, 3, 2, 3],
 }
+_OTHER_DASHES = ([1, 0], [7, 4], [2, 3], [10, 3, 2, 3], [14, 3])
+"""Of what is no engine."""
 _UNITS = {
     "s": "s",
     "us": "µs",
@@ -38,6 +40,7 @@ _UNITS = {
     "bdp": "BDP",
 }
 """The ends of columns' names, and their units in print."""
+_RESERVED = {"count": "number"}
 _FROM_ZERO = ("goodput", "throughput", "cwnd", "queue", "share", "in_flight")
 _MOST_ROWS = 5000
 """Rows that Altair puts into a page without being told to."""
@@ -80,13 +83,13 @@ def _scale(values: Iterable[object]) -> dict[str, Any]:
         return {"zero": False}
     if len(positive) < len(numbers):
         return {"type": "symlog", "constant": positive[0] / 2}
-    return {"type": "log"}
+    return {"type": "log", "nice": False, "domain": [positive[0] / 1.15, positive[-1] * 1.15]}
 
 
 def _axis(values: Iterable[object]) -> dict[str, Any]:
     """Marks at the values of a sweep, where they are few."""
     numbers = sorted(set(_numbers(values) or ()))
-    return {"values": numbers} if 0 < len(numbers) <= 9 else {}
+    return {"values": numbers, "format": "~g"} if 0 < len(numbers) <= 9 else {}
 
 
 def _kind(values: Sequence[object]) -> str:
@@ -94,11 +97,16 @@ def _kind(values: Sequence[object]) -> str:
 
 
 def _low(metric: str, values: Iterable[object]) -> dict[str, Any]:
-    """From zero for goodput, windows and queues, and wherever values lie far apart."""
+    """From zero for goodput, windows and queues, and wherever values lie far apart.
+
+    No other axis shows less than a tenth of its values: one per cent is no collapse.
+    """
     numbers = _numbers(values) or [0.0]
     low, high = min(numbers), max(numbers)
-    is_from_zero = any(word in metric for word in _FROM_ZERO) or 0 <= low < high / 2
-    return {"zero": is_from_zero, "nice": True}
+    if any(word in metric for word in _FROM_ZERO) or 0 <= low < high / 2:
+        return {"zero": True, "nice": True}
+    room = max(0.0, 0.1 * max(abs(low), abs(high)) - (high - low)) / 2
+    return {"zero": False, "nice": True, "domain": [low - room, high + room]}
 
 
 def _base(altair: Any, rows: list[dict[str, Any]], width: int, height: int) -> Any:
@@ -106,16 +114,33 @@ def _base(altair: Any, rows: list[dict[str, Any]], width: int, height: int) -> A
     return chart
 
 
+def _safe(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row under names that Vega has no meaning of its own for."""
+    return {_RESERVED.get(name, name): value for name, value in row.items()}
+
+
+def _named(rows: list[dict[str, Any]], *columns: str | None) -> None:
+    """Has numbers that stand for colours and dash patterns as names."""
+    for row in rows:
+        for column in columns:
+            if column is not None and isinstance(row[column], float):
+                row[column] = f"{row[column]:g}"
+
+
 def _channels(altair: Any, rows: list[dict[str, Any]], color: str | None, dash: str | None) -> Any:
+    def different(column: str) -> list[Any]:
+        return list(dict.fromkeys(row[column] for row in rows if row[column] is not None))
+
     channels: dict[str, Any] = {}
     if color is not None:
-        names = list(dict.fromkeys(str(row[color]) for row in rows if row[color] is not None))
+        names = different(color)
         colors = [_COLORS[at % len(_COLORS)] for at in range(len(names))]
         scale = altair.Scale(domain=names, range=colors)
         channels["color"] = altair.Color(color, type="nominal", title=title(color), scale=scale)
     if dash is not None:
-        names = list(dict.fromkeys(str(row[dash]) for row in rows if row[dash] is not None))
-        dashes = [_DASHES.get(name, [4, 2 + at]) for at, name in enumerate(names)]
+        names = different(dash)
+        others = [_OTHER_DASHES[at % len(_OTHER_DASHES)] for at in range(len(names))]
+        dashes = [_DASHES.get(str(name), other) for name, other in zip(names, others)]
         scale = altair.Scale(domain=names, range=dashes)
         if len(names) > 1:
             channels["strokeDash"] = altair.StrokeDash(
@@ -127,6 +152,7 @@ def _channels(altair: Any, rows: list[dict[str, Any]], color: str | None, dash: 
 def of_summary(
     summary: Table,
     metric: str,
+    entity: str | None,
     x: str | None,
     color: str | None,
     dash: str | None,
@@ -136,18 +162,23 @@ def of_summary(
 ) -> altair.Chart:
     """Means and intervals of a metric over what is swept."""
     altair = _altair()
-    rows = [dict(row) for row in summary.rows()]
+    rows = [_safe(row) for row in summary.rows()]
     known = sorted({str(row["metric"]) for row in rows})
     stem, _, end = metric.rpartition("_")
     wanted = metric if metric in known or end not in _UNITS else stem
     rows = [row for row in rows if row["metric"] == wanted]
     if not rows:
         raise LookupError(f"there is no metric `{metric}`; there is {', '.join(known)}")
+    entities = list(dict.fromkeys(str(row["entity"]) for row in rows))
+    if entity is not None and entity not in entities:
+        raise LookupError(f"`{metric}` is known of {', '.join(entities)}, not of `{entity}`")
     # A sum beside its parts says less than they do.
-    parts = [row for row in rows if row["entity"] != "all flows"]
-    rows = parts or rows
+    parts = [one for one in entities if one != "all flows"] or entities
+    rows = [row for row in rows if row["entity"] in ([entity] if entity else parts)]
+    columns = [_RESERVED.get(name, name) for name in summary.columns]
+    x, color, dash = (_RESERVED.get(name or "", name) for name in (x, color, dash))
     own = ("engine", "point", "model", "entity", "metric", "unit", "mean", "n", "ci_method")
-    swept = [name for name in summary.columns if name not in own and not name.startswith("ci_")]
+    swept = [name for name in columns if name not in own and not name.startswith("ci_")]
     if x is None:
         by_number = [name for name in swept if _kind([row[name] for row in rows]) != "nominal"]
         x = (by_number or swept or ["entity"])[0]
@@ -155,8 +186,9 @@ def of_summary(
         by_name = [name for name in swept if name != x and name.endswith("variant")]
         color = (by_name or ["entity"])[0]
     for name in (x, color, dash):
-        if name is not None and name not in summary.columns:
+        if name is not None and name not in columns:
             raise LookupError(f"there is no column `{name}`; there is {', '.join(summary.columns)}")
+    _named(rows, color, dash)
     unit = {"us": "µs", "1": ""}.get(str(rows[0]["unit"]), str(rows[0]["unit"]))
     named = wanted.replace("_", " ") + (f" ({unit})" if unit else "")
     xs = [row[x] for row in rows]
@@ -208,6 +240,7 @@ def of_table(
     step = max(1, math.ceil(len(table) / _MOST_ROWS))
     rows = [dict(zip(wanted, cells)) for cells in list(zip(*columns))[::step]]
     xs, ys = [row[x] for row in rows], [row[y] for row in rows]
+    _named(rows, color, dash)
     scale = altair.Scale(**_low(y, [value for value in ys if value is not None]))
     is_time = x == "time_s"
     where = altair.X(
@@ -215,9 +248,17 @@ def of_table(
         type=_kind(xs),
         title=title(x),
         scale=altair.Undefined if is_time else altair.Scale(**_scale(xs)),
+        axis=altair.Undefined if is_time else altair.Axis(**_axis(xs)),
     )
     what = altair.Y(y, type=_kind(ys), title=title(y), scale=scale)
-    base = _base(altair, rows, width, height)
-    marked = base.mark_line(interpolate="step-after") if is_time else base.mark_point(filled=True)
     channels = _channels(altair, rows, color, dash)
-    return marked.encode(x=where, y=what, **channels)  # type: ignore[no-any-return]
+    base = _base(altair, rows, width, height).encode(x=where, y=what)
+    if not is_time:
+        marked = base.mark_point(filled=True, size=60).encode(**channels)
+    elif color is None:
+        marked = base.mark_line(interpolate="step-after", color=_COLORS[0]).encode(**channels)
+    else:
+        # What changes with time is one curve, and its states are colours on it.
+        line = base.mark_line(interpolate="step-after", color="#bbbbbb", strokeWidth=1)
+        marked = line + base.mark_circle(size=14, opacity=1).encode(**channels)
+    return marked  # type: ignore[no-any-return]

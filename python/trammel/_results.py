@@ -57,6 +57,7 @@ class Results:
         metric: str,
         *,
         table: str = "summary",
+        entity: str | None = None,
         x: str | None = None,
         color: str | None = None,
         dash: str | None = "engine",
@@ -72,6 +73,7 @@ class Results:
         Args:
             metric: a metric such as `goodput` or `goodput_mbps`; a column of another table.
             table: the table.
+            entity: of the table `summary`, only this flow, link or stream; all by default.
             x: the column below; by default the first that is swept with numbers.
             color: the column whose names are colours; by default the variant, or the flow.
             dash: the column whose names are dash patterns; nothing for none.
@@ -81,7 +83,7 @@ class Results:
         """
         chosen = self[table]
         if "mean" in chosen.columns and "metric" in chosen.columns:
-            return _plot.of_summary(chosen, metric, x, color, dash, ci, width, height)
+            return _plot.of_summary(chosen, metric, entity, x, color, dash, ci, width, height)
         dash = dash if dash in chosen.columns else None
         return _plot.of_table(chosen, metric, x, color, dash, width, height)
 

@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from . import _trammel
 from ._results import Results
 from ._table import Table
-
-
-class Progress(NamedTuple):
-    """How far a run is."""
-
-    runs: int
-    """Runs that are to be made: points, repeats and engines."""
-    done: int
-    """Runs that were made."""
-    failed: int
-    """Runs that failed."""
-    fraction: float
-    """The part of the work that is done, from 0 to 1."""
 
 
 class Run(Results):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from os import PathLike
 
@@ -10,8 +9,9 @@ from . import _command, _program, _trammel
 from ._described import Described, Engine
 from ._faults import refuse
 from ._keys import ScenarioKeys
+from ._progress import Progress, Tell, shown
 from ._result import Interrupted, Result
-from ._run import Progress, Run
+from ._run import Run
 from .executors import Executor, _hand_out, local
 
 
@@ -40,23 +40,29 @@ class Scenario(Described, ScenarioKeys):
             engines: engines in place of the scenario's own.
             seed: the first seed in place of the scenario's.
             threads: threads; one a core by default.
-            progress: called about ten times a second, or True for a line on standard error.
+            progress: called about ten times a second, or True for a bar, by rich where
+                it is installed.
             store: a folder or address of runs: those it has are not made again.
             executor: who makes the others and puts them there; processes on this machine by
                 default. It needs `store`.
         """
         if threads is not None and threads < 1:
             raise ValueError(f"`threads` is at least 1, not {threads}")
-        if store is not None or executor is not None:
-            return self._hand_out(engines, seed, threads, progress, store, executor)
+        with shown(progress) as tell:
+            if store is not None or executor is not None:
+                return self._hand_out(engines, seed, threads, tell, store, executor)
+            return self._run(engines, seed, threads, tell)
+
+    def _run(
+        self, engines: Sequence[Engine], seed: int | None, threads: int | None, tell: Tell
+    ) -> Run:
         program = _program.find("trammel")
         if program is not None:
             _trammel.stand_in(program)
-        call = _say if progress is True else progress or None
-        tell = None if call is None else lambda *numbers: call(Progress(*numbers))
+        call = None if tell is None else lambda *numbers: tell(Progress(*numbers))
         try:
             outcome = _trammel.run(
-                self.to_toml(), self._name, self._folder, list(engines), threads, seed, tell
+                self.to_toml(), self._name, self._folder, list(engines), threads, seed, call
             )
         except _trammel.Refused as refused:
             refuse(refused)
@@ -72,7 +78,7 @@ class Scenario(Described, ScenarioKeys):
         engines: Sequence[Engine],
         seed: int | None,
         threads: int | None,
-        progress: Callable[[Progress], object] | bool,
+        tell: Tell,
         store: str | PathLike[str] | None,
         executor: Executor | None,
     ) -> Run:
@@ -80,7 +86,6 @@ class Scenario(Described, ScenarioKeys):
             raise ValueError("an executor needs `store`, a place that all its workers see")
         if threads is not None and executor is not None:
             raise ValueError("with an executor, the cores are its own: leave out `threads`")
-        tell = _say if progress is True else progress or None
         words = _hand_out.Scenario(
             self.to_toml(), self._name, self._folder, list(engines), seed, _hand_out.place_of(store)
         )
@@ -118,10 +123,3 @@ class Scenario(Described, ScenarioKeys):
             "seed": seed,
         }
         return _command.call("diverge", [self], options, out, force)
-
-
-def _say(progress: Progress) -> None:
-    ended = progress.done + progress.failed
-    text = f"\r{ended} of {progress.runs} runs, {progress.fraction:.0%}"
-    print(text, end="\n" if ended == progress.runs else "", file=sys.stderr, flush=True)
-

@@ -18,7 +18,8 @@ from typing import NamedTuple
 from .. import _program, _trammel
 from .._faults import ScenarioError, refuse
 from .._result import Interrupted
-from .._run import Progress, Run
+from .._progress import Progress
+from .._run import Run
 from ._executor import Ended, Executor, Task
 from ._local import local
 
