@@ -46,7 +46,7 @@ from ._keys import (
     Wifi,
     Workload,
 )
-from ._own import CongestionControl, Law, LossModel, QueueDiscipline, Verdict, register
+from ._own import CongestionControl, Law, LossModel, QueueDiscipline, Verdict, names, register
 from ._read import read
 from ._result import Interrupted, Result
 from ._run import Progress, Run
@@ -119,6 +119,7 @@ __all__ = [
     "estimate",
     "fidelity",
     "forwarding",
+    "names",
     "paper",
     "place",
     "placement",
