@@ -18,6 +18,7 @@ import trammel as tm
 
 pytest.importorskip("gymnasium")
 
+import gymnasium
 import numpy as np
 from gymnasium.utils.env_checker import check_env
 
@@ -56,6 +57,15 @@ def test_gymnasium_s_checker_finds_nothing(act: str, interval: str) -> None:
         # What has a unit has the range of its unit.
         warnings.filterwarnings("ignore", message=".*symmetric and normalized")
         check_env(env, skip_render_check=True)
+
+
+def test_gymnasium_makes_it_by_name() -> None:
+    env = gymnasium.make("trammel/Congestion-v0", scenario=scenario(), interval="100 ms")
+    observation, _ = env.reset(seed=1)
+    assert env.observation_space.contains(observation)
+    assert env.step(action(0.1))[0] is not None
+    many = gymnasium.make_vec("trammel/Congestion-v0", num_envs=3, scenario=scenario())
+    assert many.reset(seed=1)[0].shape == (3, len(gym.OBSERVE))
 
 
 def test_an_episode_follows_from_its_seed() -> None:

@@ -160,6 +160,46 @@ def test_a_sender_that_is_kept_writes_to_nobody() -> None:
     assert csv(scenario("keeps").run(["simulate"])) == before
 
 
+LEFT = """
+import os, signal, threading, time
+import trammel as tm
+
+@tm.register
+class Slow(tm.CongestionControl):
+    name = "slow"
+
+    def cong_avoid(self, tp, acked):
+        end = time.monotonic() + 0.5
+        while time.monotonic() < end:
+            time.sleep(0.001)
+
+def interrupt():
+    for _ in range(2):
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
+path = tm.Path(rate="10 Mbit/s", rtt="20 ms")
+try:
+    tm.Scenario(duration="60 s", repeat=4, path=path, flows=[tm.Flow("slow")]).run(["simulate"])
+except KeyboardInterrupt:
+    print("left")
+"""
+
+
+def test_engines_that_are_left_behind_do_not_crash_the_exit() -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "left\n"), done.stderr
+
+
+def test_names_are_listed_with_those_of_the_process() -> None:
+    variants = tm.names("variant")
+    assert "cubic" in variants
+    assert variants["own-halve"] == "Halve (a class in Python, slow)"
+    assert "own-short" in tm.names("discipline") and "own-gaps" in tm.names("law")
+    assert "some" in tm.names("loss")
+
+
 def test_losses_by_the_block_and_one_by_one() -> None:
     def retransmissions(loss: tm.Loss) -> int:
         path = tm.Path(rate="10 Mbit/s", rtt="20 ms", loss=loss, queue=tm.Queue(limit="1000 pkts"))

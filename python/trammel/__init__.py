@@ -46,7 +46,7 @@ from ._keys import (
     Wifi,
     Workload,
 )
-from ._own import CongestionControl, Law, LossModel, QueueDiscipline, Verdict, register
+from ._own import CongestionControl, Law, LossModel, QueueDiscipline, Verdict, names, register
 from ._progress import Progress
 from ._read import read
 from ._result import Interrupted, Result
@@ -121,6 +121,7 @@ __all__ = [
     "executors",
     "fidelity",
     "forwarding",
+    "names",
     "paper",
     "place",
     "placement",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import inspect
 import re
@@ -228,6 +229,16 @@ def register(own: C) -> C:
     }
     _trammel.register(own, said)
     return own
+
+
+def names(family: Literal["variant", "discipline", "loss", "law"]) -> dict[str, str]:
+    """The names that scenarios of this process may use, with a line on each: what is built in,
+    then what was registered."""
+    return dict(_trammel.names(family))
+
+
+# A run that was left behind by a second interrupt must not be in Python when Python ends.
+atexit.register(_trammel.leave)
 
 
 def _parameter(name: str, value: Parameter) -> tuple[str, float, float, float]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, Union
 
 import numpy as np
-from gymnasium import Env, spaces
+from gymnasium import Env, register, spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
@@ -315,6 +315,12 @@ class CongestionParallelEnv:
     def close(self) -> None:
         """Nothing is held open."""
 
+
+register(
+    "trammel/Congestion-v0",
+    entry_point="trammel.gym:CongestionEnv",
+    vector_entry_point="trammel.gym:CongestionVectorEnv",
+)
 
 __all__ = [
     "ACTS",

@@ -135,7 +135,7 @@ impl<E: Described> Family<E> {
                 });
             }
         }
-        match registered.iter().position(|known| is_old(known)) {
+        match registered.iter().position(is_old) {
             Some(at) => registered[at] = entry,
             None => registered.push(entry),
         }

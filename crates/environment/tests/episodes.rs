@@ -110,6 +110,23 @@ fn an_agent_that_loses_all_comes_back_from_its_timeout() {
 }
 
 #[test]
+fn a_variant_that_is_watched_does_what_it_would() {
+    let plan = Plan {
+        act: Act::Nothing,
+        ..plan(scenario())
+    };
+    let mut environment = Environment::new(plan.into()).unwrap();
+    let seen = played(&mut environment, Some(1), 1.0);
+    assert_eq!(seen, played(&mut environment, Some(1), -1.0));
+    // Reno fills the queue, and loses.
+    let at = |feature| Feature::ALL.iter().position(|one| *one == feature).unwrap();
+    let each = Feature::ALL.len() + 1;
+    let of = |feature| seen.iter().skip(at(feature)).step_by(each).copied();
+    assert!(of(Feature::Queueing).fold(0.0, f32::max) > 0.8);
+    assert!(of(Feature::Loss).any(|loss| loss > 0.0));
+}
+
+#[test]
 fn many_are_the_same_on_any_number_of_threads() {
     let run = |threads| {
         let mut many = Many::new(plan(scenario()), 4, threads).unwrap();

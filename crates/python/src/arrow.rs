@@ -1,9 +1,9 @@
 //! Tables as Arrow's C stream interface: three structs of C, over columns that all streams share.
 //!
 //! Source: the Apache Arrow specification, "The Arrow C data interface", "The Arrow C stream
-//! interface" and, for texts, "Variable-size binary view layout". A stream has one batch. An array of a batch is a struct whose children are the
-//! columns; whoever imports it may keep a child and release the rest, so each holds the columns
-//! itself. Nothing is copied after [`Columns::of`].
+//! interface" and, for texts, "Variable-size binary view layout". A stream has one batch. An array
+//! of a batch is a struct whose children are the columns; whoever imports it may keep a child and
+//! release the rest, so each holds the columns itself. Nothing is copied after [`Columns::of`].
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};

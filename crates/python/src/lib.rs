@@ -45,7 +45,9 @@ mod _trammel {
     #[pymodule_export]
     use super::outcome::Outcome;
     #[pymodule_export]
-    use super::own::register::register;
+    use super::own::call::leave;
+    #[pymodule_export]
+    use super::own::register::{names, register};
     #[pymodule_export]
     use super::own::samples::{AckSample, IntervalSample, LostSegment, RateSample};
     #[pymodule_export]

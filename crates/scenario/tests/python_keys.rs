@@ -50,7 +50,8 @@ fn head(subject: &str, body: &str) -> String {
     format!(
         "\"\"\"{what} as classes, one argument a key.\n\nMade from the table of keys in \
          `crates/scenario/src/{table}` by a test, `python_keys.rs`:\n`UPDATE_DOCS=1 cargo test -p \
-         trammel-scenario` writes it anew.\n\"\"\"\n\nfrom __future__ import annotations\n\n{}{}\n{base}{}{}",
+         trammel-scenario` writes it anew.\n\"\"\"\n\nfrom __future__ import annotations\n\n\
+         {}{}\n{base}{}{}",
         import("collections.abc", list(&["Mapping", "Sequence"])),
         import("typing", list(&["Literal"])),
         import("._keys", list(&shared)),

@@ -108,8 +108,8 @@ impl Cell {
         }
     }
 
-    /// This cell as a table keeps it: a number cut to its digits, not-a-number and the empty text as
-    /// nothing.
+    /// This cell as a table keeps it: a number cut to its digits, not-a-number and the empty text
+    /// as nothing.
     #[must_use]
     pub fn kept(self) -> Cell {
         match self {
@@ -293,7 +293,12 @@ impl CellType {
 
     /// The type of this word.
     pub fn from_name(name: &str) -> Option<CellType> {
-        let all = [CellType::Text, CellType::Int, CellType::Float, CellType::Bool];
+        let all = [
+            CellType::Text,
+            CellType::Int,
+            CellType::Float,
+            CellType::Bool,
+        ];
         all.into_iter().find(|one| one.name() == name)
     }
 
@@ -528,7 +533,8 @@ mod tests {
             for v in [v, usual, half, 10_f64.powi(places), 10_f64.powi(places).next_down()] {
                 for digits in [1, 2, 3, 9, 10, 12] {
                     if v != 0.0 && v.is_finite() {
-                        prop_assert_eq!(round_to(v, digits), by_text(v, digits), "{} {}", v, digits);
+                        let rounded = round_to(v, digits);
+                        prop_assert_eq!(rounded, by_text(v, digits), "{} {}", v, digits);
                     }
                 }
             }

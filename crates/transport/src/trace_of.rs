@@ -96,7 +96,9 @@ impl EntityTrace {
         let (columns, mut cells): (Vec<_>, Vec<_>) = self.columns().into_iter().unzip();
         let mut table = Table::new(self.kind(), columns);
         for _ in 0..self.len() {
-            let row = cells.iter_mut().map(|cells| cells.next().unwrap_or_default());
+            let row = cells
+                .iter_mut()
+                .map(|cells| cells.next().unwrap_or_default());
             table
                 .push(row.collect())
                 .expect("the row has a cell for each column");
@@ -190,7 +192,9 @@ fn pacing(sample: &Sample) -> Cell {
 const FLOW: &[Field<Sample>] = &[
     ("time_s", Float, |it| it.time.as_secs_f64().into()),
     ("cwnd_pkts", Int, |it| it.cwnd.into()),
-    ("ssthresh_pkts", Int, |it| known(it.ssthresh, INFINITE_SSTHRESH)),
+    ("ssthresh_pkts", Int, |it| {
+        known(it.ssthresh, INFINITE_SSTHRESH)
+    }),
     ("srtt_us", Int, |it| known(it.srtt_us, 0)),
     ("rtt_min_us", Int, |it| known(it.min_rtt_us, 0)),
     ("in_flight_pkts", Int, |it| it.in_flight.into()),
@@ -198,7 +202,9 @@ const FLOW: &[Field<Sample>] = &[
     ("retransmissions_pkts", Int, |it| it.retransmissions.into()),
     ("acked_bytes", Int, |it| it.bytes_acked.into()),
     ("pacing_bps", Float, pacing),
-    ("delivery_bps", Float, |it| (it.delivery_bytes_per_s as f64 * 8.0).into()),
+    ("delivery_bps", Float, |it| {
+        (it.delivery_bytes_per_s as f64 * 8.0).into()
+    }),
 ];
 
 const MODEL: &[Field<Sample>] = &[
@@ -206,7 +212,9 @@ const MODEL: &[Field<Sample>] = &[
     ("bw_bps", Float, |it| (it.model.bw as f64 * 8.0).into()),
     ("inflight_hi_pkts", Int, |it| known(it.model.inflight_hi, 0)),
     ("inflight_lo_pkts", Int, |it| known(it.model.inflight_lo, 0)),
-    ("alpha", Float, |it| (f64::from(it.model.alpha) / 1024.0).into()),
+    ("alpha", Float, |it| {
+        (f64::from(it.model.alpha) / 1024.0).into()
+    }),
 ];
 
 const QUEUE: &[Field<(Time, u32, u64)>] = &[

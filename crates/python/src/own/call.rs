@@ -4,12 +4,19 @@
 //! the call, so the first call of a thread makes one that stays, attached to nothing. When no run
 //! is under way any more, the threads that had them are over, and [`leave_threads`] takes the
 //! states away.
+//!
+//! After a second interrupt Python ends while engines run. A thread that is in Python then, or
+//! comes in, would be ended by Python with frames of ours on its stack, which is a crash. So
+//! [`leave`] waits at Python's exit for those that are in, and lets nobody in any more.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 use trammel_core::raised::Raised;
 
 /// A state of Python's that a thread of the engines keeps.
@@ -21,20 +28,66 @@ unsafe impl Send for Kept {}
 /// The states that are kept, and the runs under way.
 static KEPT: Mutex<(Vec<Kept>, usize)> = Mutex::new((Vec::new(), 0));
 
+/// Whose a thread is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Unknown,
+    Pythons,
+    Engines,
+}
+
 thread_local! {
-    static HAS_STATE: Cell<bool> = const { Cell::new(false) };
+    static WHOSE: Cell<Whose> = const { Cell::new(Whose::Unknown) };
+}
+
+/// Calls that are in Python or on their way, and whether Python ends.
+static INSIDE: AtomicUsize = AtomicUsize::new(0);
+static IS_LEFT: AtomicBool = AtomicBool::new(false);
+/// How long Python's end waits for a hook that does not come back.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A call that is in Python.
+struct Inside;
+
+impl Inside {
+    /// Nothing where Python ends.
+    fn enter() -> Option<Inside> {
+        INSIDE.fetch_add(1, Ordering::SeqCst);
+        let inside = Inside;
+        (!IS_LEFT.load(Ordering::SeqCst)).then_some(inside)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Lets no engine into Python any more, and waits for those that are in. Called as Python ends.
+#[pyfunction]
+pub(crate) fn leave(py: Python<'_>) {
+    IS_LEFT.store(true, Ordering::SeqCst);
+    py.detach(|| {
+        let began = Instant::now();
+        while INSIDE.load(Ordering::SeqCst) > 0 && began.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
 }
 
 /// Gives this thread a state that stays, unless it has one.
 fn keep_state() {
-    if HAS_STATE.replace(true) {
+    if WHOSE.get() != Whose::Unknown {
         return;
     }
     // SAFETY: the interpreter runs, since it is what asked for the run.
     let is_pythons = unsafe { !ffi::PyGILState_GetThisThreadState().is_null() };
     if is_pythons {
+        WHOSE.set(Whose::Pythons);
         return;
     }
+    WHOSE.set(Whose::Engines);
     // SAFETY: this thread has no state, so it gets a new one, and lets go of the lock at once.
     let state = unsafe {
         ffi::PyGILState_Ensure();
@@ -94,8 +147,26 @@ pub(super) fn said<T>(
     name: &str,
     call: impl FnOnce(Python<'_>) -> PyResult<T>,
 ) -> Result<T, String> {
+    let inside = Inside::enter();
+    if inside.is_none() && WHOSE.get() != Whose::Pythons {
+        // The process ends; nobody waits for the run.
+        loop {
+            thread::park();
+        }
+    }
     keep_state();
     Python::attach(|py| call(py).map_err(|error| words(py, name, &error)))
+}
+
+/// Does `free` while attached, so that objects go at once; where that is not possible, as it is.
+pub(super) fn freeing(free: impl FnOnce()) {
+    let inside = Inside::enter();
+    if inside.is_none() {
+        free();
+    } else {
+        keep_state();
+        Python::attach(|_| free());
+    }
 }
 
 /// What `error` says: its kind and text, and where it was raised.

@@ -1,6 +1,6 @@
 //! A congestion control whose hooks are methods of an object of Python's.
 
-use super::call::{attached, of_no_use};
+use super::call::{attached, freeing, of_no_use};
 use super::class::Object;
 use super::samples::{AckSample as Ack, IntervalSample, LostSegment as Lost, RateSample as Sample};
 use super::sender::{Sender, whole, word};
@@ -76,7 +76,7 @@ impl Drop for Control {
             &mut self.lost,
         ];
         let interval = self.interval.take();
-        _ = Python::try_attach(|_| {
+        freeing(|| {
             let _ = hooks.map(Option::take);
             drop(interval);
         });

@@ -10,7 +10,7 @@
 //! | `loss`, `law`, `queue` | loss models, laws of gaps and sizes, queue disciplines |
 
 mod block;
-mod call;
+pub(crate) mod call;
 mod class;
 mod control;
 mod law;

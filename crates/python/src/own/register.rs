@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Mutex;
 use trammel_core::entry::{About, Kind, Param};
-use trammel_core::family::Refused;
+use trammel_core::family::{Catalogue, Refused};
 use trammel_core::time::Span;
 use trammel_core::units::{Dimension, Quantity};
 use trammel_queues::{aqm, loss as loss_models};
@@ -133,10 +133,7 @@ fn entry(family: &str, about: About, marks: bool) -> PyResult<Entry> {
             limit_pkts: Some(1000),
             build: queue::build,
         }))),
-        other => {
-            let text = format!("there is no family `{other}`");
-            return Err(PyValueError::new_err(text));
-        }
+        other => return Err(no_family(other)),
     })
 }
 
@@ -152,4 +149,24 @@ fn put(old: Option<Entry>, new: Entry) -> Result<(), Refused> {
         (_, Entry::Law(new)) => dist::register(new),
         (_, Entry::Queue(new)) => aqm::register(new),
     }
+}
+
+/// The name and the summary of each entry of a family, the built-in ones first.
+#[pyfunction]
+pub(crate) fn names(family: &str) -> PyResult<Vec<(&'static str, &'static str)>> {
+    let all = match family {
+        "variant" => cc::FAMILY.members(),
+        "loss" => loss_models::FAMILY.members(),
+        "law" => dist::FAMILY.members(),
+        "discipline" => aqm::FAMILY.members(),
+        other => return Err(no_family(other)),
+    };
+    let all = all.into_iter();
+    Ok(all.map(|about| (about.name, about.summary)).collect())
+}
+
+fn no_family(name: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "there is no family `{name}`; there are `variant`, `discipline`, `loss` and `law`"
+    ))
 }
