@@ -281,8 +281,9 @@ fn written(section: &Section, subject: &str) -> String {
 /// Whether the package itself has this section.
 fn is_shared(section: &Section) -> bool {
     let names = |section: &Section| section.keys.iter().map(|key| key.name).collect::<Vec<_>>();
-    let is_same = |one: &&Section| one.help == section.help && names(one) == names(section);
-    SECTIONS.iter().any(|one| is_same(&one))
+    SECTIONS
+        .iter()
+        .any(|one| one.help == section.help && names(one) == names(section))
 }
 
 /// The file of a subject, and what is in it.

@@ -24,7 +24,7 @@ fn behind(manifest: &str, key: &str) -> serde_json::Value {
     let lines = manifest.lines().map(str::trim_start);
     let value = lines.filter_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
     let value = value
-        .last()
+        .next_back()
         .unwrap_or_else(|| panic!("no `{key}`:\n{manifest}"));
     serde_json::from_str(value).unwrap_or_else(|why| panic!("{key}: {value}: {why}"))
 }

@@ -98,9 +98,10 @@ fn annotation(command: &Command, arg: &Arg) -> (String, &'static str) {
     if arg.is_positional() {
         return (one, "");
     }
-    match is_list(arg) {
-        true => (format!("{one} | Sequence[{one}]"), "()"),
-        false => (format!("{one} | None"), "None"),
+    if is_list(arg) {
+        (format!("{one} | Sequence[{one}]"), "()")
+    } else {
+        (format!("{one} | None"), "None")
     }
 }
 
@@ -115,9 +116,10 @@ fn sentence(text: &str) -> String {
         let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
         let (option, rest) = part.split_at(end.unwrap_or(part.len()));
         let option = option.replace('-', "_");
-        match out.ends_with('`') {
-            true => out += &option,
-            false => write!(out, "`{option}`").expect("a text takes every write"),
+        if out.ends_with('`') {
+            out += &option;
+        } else {
+            write!(out, "`{option}`").expect("a text takes every write");
         }
         out += rest;
     }
