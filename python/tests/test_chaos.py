@@ -3,14 +3,13 @@ system refuses to write, and its disk is full. Long: with `TRAMMEL_LONG=1`, as r
 
 from __future__ import annotations
 
+import json
 import os
-import random
-import signal
 import subprocess
-import threading
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,6 @@ from trammel.executors._executor import Tell
 if "TRAMMEL_LONG" not in os.environ:
     pytest.skip("long: set TRAMMEL_LONG=1", allow_module_level=True)
 
-KILLS = 20
-REFUSES_S = 3.0
 DISK_MB = 96
 
 SWEEP = tm.Scenario(
@@ -114,72 +111,17 @@ class Watched(Executor):
         return max(begun.values())
 
 
-def commands() -> Iterator[tuple[int, str]]:
-    """The processes of this machine, each with its words."""
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                words = Path("/proc", entry, "cmdline").read_bytes()
-            except OSError:
-                continue
-            yield int(entry), words.replace(b"\0", b" ").decode(errors="replace")
-
-
-def processes_of(mark: str) -> list[int]:
-    return [pid for pid, words in commands() if mark in words and pid != os.getpid()]
-
-
 @contextmanager
-def trouble(disk: Path, workers: Callable[[], list[int]]) -> Iterator[Counter[str]]:
+def trouble(disk: Path, mark: str) -> Iterator[dict[str, int]]:
     """Meanwhile: kills at random, a full disk, a file system that refuses to write."""
-    chance, over, done = random.Random(7), threading.Event(), Counter[str]()
-
-    def full() -> None:
-        balloon = disk / "balloon"
-        with balloon.open("wb", buffering=0) as file:
-            try:
-                while True:
-                    file.write(bytes(65536))
-            except OSError:
-                pass
-        over.wait(REFUSES_S)
-        balloon.unlink()
-
-    def read_only() -> None:
-        words = ["mount", "-o", "remount,ro", str(disk)]
-        # While a file is open for writing it cannot be.
-        while subprocess.run(words, capture_output=True).returncode != 0 and not over.is_set():
-            time.sleep(0.003)
-        over.wait(REFUSES_S)
-        subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
-
-    def make() -> None:
-        while not over.wait(chance.uniform(0.1, 0.9)) and done["kills"] < KILLS:
-            victims = [*processes_of(f"point - --store {disk}"), *workers()]
-            if victims:
-                try:
-                    os.kill(chance.choice(victims), signal.SIGKILL)
-                except ProcessLookupError:
-                    continue
-                done["kills"] += 1
-            if done["kills"] == 6 and not done["full"]:
-                done["full"] += 1
-                full()
-            if done["kills"] == 13 and not done["read-only"]:
-                done["read-only"] += 1
-                read_only()
-
-    maker = threading.Thread(target=make)
-    maker.start()
-    try:
-        yield done
-    finally:
-        over.set()
-        maker.join()
-
-
-def no_workers() -> list[int]:
-    return []
+    words = [sys.executable, str(Path(__file__).with_name("trouble.py")), str(disk), mark]
+    done: dict[str, int] = {}
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as maker:
+        try:
+            yield done
+        finally:
+            said, _ = maker.communicate()
+            done.update(json.loads(said))
 
 
 def sweep_in_trouble(
@@ -188,18 +130,18 @@ def sweep_in_trouble(
     whole: dict[str, str],
     disk: Path,
     notes: Path,
-    workers: Callable[[], list[int]] = no_workers,
+    mark: str = "",
 ) -> None:
+    """`mark` is in the words of the engine's own processes, which are killed too."""
     watched = Watched(executor, notes)
     store = disk / "runs"
     begun = time.monotonic()
-    with trouble(disk, workers) as done:
+    with trouble(disk, mark) as done:
         run = SWEEP.run(store=store, executor=watched)
-        done["whole"] = done["kills"]
     took_s = time.monotonic() - begun
     most = watched.most_begun(store)
-    print(f"\n{name}: {dict(done)}, {took_s:.0f} s, a run was begun {most} times at most")
-    assert done["kills"] == KILLS and done["full"] and done["read-only"]
+    print(f"\n{name}: {done}, {took_s:.0f} s, a run was begun {most} times at most")
+    assert done == {"kills": 20, "full": 1, "read-only": 1}
     assert run.runs == (2000, 2000) and run.failures == []
     assert tables(run) == whole
     assert most <= 3
@@ -215,22 +157,18 @@ def test_dask(whole: dict[str, str], disk: Path, tmp_path: Path) -> None:
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
-
-        def workers() -> list[int]:
-            return [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
-
         executor = tm.executors.dask(client)
-        sweep_in_trouble("Dask", executor, whole, disk, tmp_path / "notes", workers)
+        # Its workers, which it starts anew.
+        mark = "spawn_main(tracker_fd="
+        sweep_in_trouble("Dask", executor, whole, disk, tmp_path / "notes", mark)
 
 
 def test_ray(whole: dict[str, str], disk: Path, tmp_path: Path) -> None:
     ray = pytest.importorskip("ray")
     ray.init(num_cpus=2, include_dashboard=False)
     try:
-        executor = tm.executors.ray()
-        sweep_in_trouble(
-            "Ray", executor, whole, disk, tmp_path / "notes", lambda: processes_of("ray::carry_out")
-        )
+        executor, mark = tm.executors.ray(), "ray::carry_out"
+        sweep_in_trouble("Ray", executor, whole, disk, tmp_path / "notes", mark)
     finally:
         ray.shutdown()
 
@@ -254,6 +192,4 @@ def test_slurm(whole: dict[str, str], disk: Path, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"timeout_min": 30}
     executor = tm.executors.slurm(tmp_path / "jobs", cores=2, most_jobs=16, **settings)
     mark = f"submitit.core._submit {tmp_path}"
-    sweep_in_trouble(
-        "Slurm", executor, whole, disk, tmp_path / "notes", lambda: processes_of(mark)
-    )
+    sweep_in_trouble("Slurm", executor, whole, disk, tmp_path / "notes", mark)

@@ -200,6 +200,57 @@ def test_names_are_listed_with_those_of_the_process() -> None:
     assert "some" in tm.names("loss")
 
 
+@pytest.mark.parametrize(
+    ("method", "given", "fault"),
+    [("losses", [], "list or array"), ("losses", "none", "list or array"), ("loses", None, "")],
+)
+def test_a_loss_model_that_gives_nothing_of_use_is_told(
+    method: str, given: object, fault: str
+) -> None:
+    def give(self: object, *told: object) -> object:
+        return given
+
+    tm.register(type("Odd", (tm.LossModel,), {"name": "odd-loss", method: give}))
+    path = tm.Path(rate="10 Mbit/s", rtt="20 ms", loss=tm.Loss("odd-loss"))
+    failures = scenario("reno", path=path).run(["simulate"]).failures
+    # None is as false as any.
+    assert [fault in failure for failure in failures] == ([True] if fault else [])
+
+
+def test_an_object_that_cannot_be_made_is_told() -> None:
+    def fail(self: object, **params: float) -> None:
+        raise ValueError("no way")
+
+    tm.register(type("Odd", (tm.CongestionControl,), {"name": "odd-made", "__init__": fail}))
+    (failure,) = scenario("odd-made").run(["simulate"]).failures
+    assert "`odd-made` in Python: ValueError: no way" in failure
+    tm.register(type("Odd", (tm.LossModel,), {"name": "odd-made", "__init__": fail}))
+    path = tm.Path(rate="10 Mbit/s", rtt="20 ms", loss=tm.Loss("odd-made"))
+    with pytest.raises(tm.ScenarioError, match="no way"):
+        scenario("reno", path=path).check()
+
+
+def test_a_law_of_departures_keeps_the_delay_low() -> None:
+    class Head(tm.QueueDiscipline):
+        name = "head"
+
+        def dequeue(self, packet: tm.Packet, waiting: tm.Waiting) -> tm.Verdict:
+            return "drop" if packet.wait_us > 10_000 else "pass"
+
+    tm.register(Head)
+
+    def delay(discipline: str) -> float:
+        queue = tm.Queue(discipline, limit="1000 pkts")
+        path = tm.Path(rate="10 Mbit/s", rtt="20 ms", queue=queue)
+        run = scenario("reno", path=path, duration="10 s").run(["simulate"])
+        assert not run.failures
+        (mean, *_) = run.links["queue_delay_mean_us"]
+        assert isinstance(mean, float)
+        return mean
+
+    assert delay("head") < 10_000 < 50_000 < delay("droptail")
+
+
 def test_losses_by_the_block_and_one_by_one() -> None:
     def retransmissions(loss: tm.Loss) -> int:
         path = tm.Path(rate="10 Mbit/s", rtt="20 ms", loss=loss, queue=tm.Queue(limit="1000 pkts"))

@@ -47,6 +47,7 @@ def bench(
     expect: Text | Sequence[Text] = (),
     profile: Text | None = None,
     clock: Text | None = None,
+    parquet: bool = False,
     out: Text | None = None,
     force: bool = False,
 ) -> Result:
@@ -102,6 +103,7 @@ def bench(
         profile: Write the device's capacity over `frame_sizes`, `streams` and `networks` to FILE,
             as `trammel place` reads it.
         clock: The clock of the core that does the work, for the `profile` of a real device.
+        parquet: Write every table as Parquet too.
         out: Run folder to write and keep.
         force: Replace the folder, whatever run it holds.
     """
@@ -134,6 +136,7 @@ def bench(
         "expect": expect,
         "profile": profile,
         "clock": clock,
+        "parquet": parquet,
     }
     return call("bench", [], options, out, force)
 
@@ -141,6 +144,7 @@ def bench(
 def compare(
     *runs: Text,
     within: float | None = None,
+    parquet: bool = False,
     out: Text | None = None,
     force: bool = False,
 ) -> Result:
@@ -149,11 +153,13 @@ def compare(
     Args:
         runs: Run folders, written with `-o` by `run`, `paper`, `bench`, ….
         within: Fail (exit code 1) if a metric differs from the first run's by more than this.
+        parquet: Write every table as Parquet too.
         out: Run folder to write and keep.
         force: Replace the folder, whatever run it holds.
     """
     options = {
         "within": within,
+        "parquet": parquet,
     }
     return call("compare", [*runs], options, out, force)
 
@@ -167,6 +173,7 @@ def conformance(
     case: Text | Sequence[Text] = (),
     list: bool = False,
     verbose: bool = False,
+    parquet: bool = False,
     threads: int | None = None,
     out: Text | None = None,
     force: bool = False,
@@ -183,6 +190,7 @@ def conformance(
         case: Only this case, by name or number; may be given several times.
         list: List the cases and their sources, and run nothing.
         verbose: Show every condition, not only those that do not hold.
+        parquet: Write every table as Parquet too.
         threads: Threads to use [default: one per core].
         out: Run folder to write and keep.
         force: Replace the folder, whatever run it holds.
@@ -194,6 +202,7 @@ def conformance(
         "case": case,
         "list": list,
         "verbose": verbose,
+        "parquet": parquet,
         "threads": threads,
     }
     return call("conformance", [suite], options, out, force)
@@ -208,6 +217,7 @@ def decode(
     interval: Text | None = None,
     clock: Literal["proven", "always", "never"] | None = None,
     series: bool = False,
+    parquet: bool = False,
     itg: bool = False,
     to_itg: Text | None = None,
     to_itg_text: Text | None = None,
@@ -227,6 +237,7 @@ def decode(
         clock: When to subtract the difference of two hosts' clocks from one-way delays [default:
             proven].
         series: Also show every interval of every flow.
+        parquet: Write every table as Parquet too.
         itg: Show the summary of `ITGDec`, by its definitions and in its layout.
         to_itg: Write the packets as a binary D-ITG log, which `ITGDec` decodes.
         to_itg_text: Write the packets as a D-ITG text log, as `ITGDec -l` does.
@@ -241,6 +252,7 @@ def decode(
         "interval": interval,
         "clock": clock,
         "series": series,
+        "parquet": parquet,
         "itg": itg,
         "to_itg": to_itg,
         "to_itg_text": to_itg_text,
@@ -271,6 +283,7 @@ def estimate(
     beside_vary: Text | None = None,
     processors: int | Sequence[int] = (),
     define: Text | Sequence[Text] = (),
+    parquet: bool = False,
     out: Text | None = None,
     force: bool = False,
 ) -> Result:
@@ -305,6 +318,7 @@ def estimate(
         beside_vary: The field in which these flows differ [default: `vary`].
         processors: The two processors [default: 0,1].
         define: A variable of the configuration (several as a list).
+        parquet: Write every table as Parquet too.
         out: Run folder to write and keep.
         force: Replace the folder, whatever run it holds.
     """
@@ -330,6 +344,7 @@ def estimate(
         "beside_vary": beside_vary,
         "processors": processors,
         "define": define,
+        "parquet": parquet,
     }
     return call("estimate", [*files], options, out, force)
 
@@ -345,6 +360,7 @@ def fidelity(
     variants: Text | Sequence[Text] = (),
     source: Text | None = None,
     patches: Text | Sequence[Text] = (),
+    parquet: bool = False,
     threads: int | None = None,
     out: Text | None = None,
     force: bool = False,
@@ -365,6 +381,7 @@ def fidelity(
         source: Compare with the kernel of this Linux source tree instead of the package's.
         patches: A patch to apply to a copy of the kernel's source; several are applied in the order
             given.
+        parquet: Write every table as Parquet too.
         threads: Threads to use [default: one per core].
         out: Run folder to write and keep.
         force: Replace the folder, whatever run it holds.
@@ -379,6 +396,7 @@ def fidelity(
         "variants": variants,
         "source": source,
         "patch": patches,
+        "parquet": parquet,
         "threads": threads,
     }
     return call("fidelity", [], options, out, force)
@@ -387,6 +405,7 @@ def fidelity(
 def paper(
     *keys: Text,
     full: bool = False,
+    parquet: bool = False,
     duration: Text | None = None,
     beside: Literal["d-itg", "iperf3"] | Sequence[Literal["d-itg", "iperf3"]] = (),
     kernel: Text | None = None,
@@ -399,6 +418,7 @@ def paper(
     Args:
         keys: Keys of the papers [default: all].
         full: Run every point and repeat, not the two-minute selection.
+        parquet: Write every table as Parquet too.
         duration: For measured streams: how long to send each [default: the paper's duration].
         beside: For measured streams: another generator, if installed, that alternates with Trammel.
         kernel: For experiments in a kernel of yours: a source tree, or `packaged+x.patch`, as in
@@ -409,6 +429,7 @@ def paper(
     """
     options = {
         "full": full,
+        "parquet": parquet,
         "duration": duration,
         "beside": beside,
         "kernel": kernel,
@@ -421,6 +442,7 @@ def place(
     scenario: Text | Scenario,
     *,
     format: Literal["text", "json", "kubernetes"] | None = None,
+    parquet: bool = False,
     seed: int | None = None,
     out: Text | None = None,
     force: bool = False,
@@ -430,12 +452,14 @@ def place(
     Args:
         scenario: Placement file (`subject = "placement"`).
         format: How to show the placement [default: text].
+        parquet: Write every table as Parquet too.
         seed: Seed of the simulated cores, instead of the file's.
         out: Run folder to write and keep.
         force: Replace the folder, whatever run it holds.
     """
     options = {
         "format": format,
+        "parquet": parquet,
         "seed": seed,
     }
     return call("place", [scenario], options, out, force)

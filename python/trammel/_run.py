@@ -115,6 +115,9 @@ class Run(Results):
             facts[f"{name} of this machine" if name in facts else name] = text
         return facts
 
+    def _parquet_facts(self) -> list[tuple[str, str]]:
+        return self._outcome.parquet_facts
+
     def _page(self) -> str:
         return self._outcome.report()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -58,6 +58,18 @@ class Table:
         if path is not None:
             Path(path).write_bytes(text.encode())
         return text
+
+    def to_parquet(
+        self, path: str | PathLike[str], facts: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        """Writes the table as Parquet: texts as strings with a dictionary, numbers as `DOUBLE` and
+        `INT64`. A build without Parquet raises a `RuntimeError` that says so.
+
+        Args:
+            path: the file.
+            facts: names and values for the file's key-value metadata.
+        """
+        self._table.to_parquet(path, list(facts))
 
     def plot(
         self,

@@ -113,6 +113,8 @@ impl State {
 struct Episode {
     built: Built,
     seats: Vec<Shared>,
+    /// For each agent, the places of the links with a rate that its data crosses.
+    ways: Vec<Vec<usize>>,
     end: Time,
     /// When the agents decided last.
     decided: Time,
@@ -142,6 +144,7 @@ fn open(plan: &Plan, seed: u64) -> Result<Episode, Error> {
     let scenario = &plan.points[point as usize];
     let mut built = network_of(scenario, seed, Pace::Off).map_err(Error::Scenario)?;
     let mut seats = Vec::with_capacity(plan.agents.len());
+    let mut ways = Vec::with_capacity(plan.agents.len());
     for agent in &plan.agents {
         let seat = Seat::new(plan.act, built.flows[*agent].rtt);
         let seat = Arc::new(Mutex::new(seat));
@@ -151,10 +154,13 @@ fn open(plan: &Plan, seed: u64) -> Result<Episode, Error> {
             drop(built.network.set_control(flow, watching(own, &seat)));
         }
         seats.push(seat);
+        let place = |link| built.links.iter().position(|one| one.index == link);
+        ways.push(built.network.flow_route(flow).filter_map(place).collect());
     }
     Ok(Episode {
         built,
         seats,
+        ways,
         end: scenario.end(),
         decided: Time::ZERO,
         next: Time::ZERO,
@@ -214,15 +220,15 @@ impl Episode {
     fn learn(&mut self, every: Every, known: &mut Vec<Known>) {
         let now = self.built.network.now();
         let length = now.saturating_since(self.decided);
-        let forward = self.built.links.iter().filter(|link| link.is_forward);
         let bps = |link: &BuiltLink| match length.as_secs_f64() {
             0.0 => link.rate.as_bps() as f64,
             seconds => link.capacity_bits(self.decided, now) / seconds,
         };
-        let narrowest = forward.map(bps).fold(f64::INFINITY, f64::min);
         let is_ack = every == Every::Ack;
         known.clear();
-        for seat in &self.seats {
+        for (seat, way) in self.seats.iter().zip(&self.ways) {
+            let links = way.iter().map(|at| bps(&self.built.links[*at]));
+            let narrowest = links.fold(f64::INFINITY, f64::min);
             known.push(locked(seat).take(now.as_us(), length, is_ack, narrowest));
         }
         self.decided = now;

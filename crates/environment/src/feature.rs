@@ -65,7 +65,7 @@ features! {
     DeliveryRateMbps "delivery_rate_mbps" 0.0 1_000_000.0,
     /// The same over the most so far.
     DeliveryRatio "delivery_ratio" 0.0 1.0,
-    /// Payload delivered over what the narrowest link could carry. No sender knows it.
+    /// Payload delivered over what the narrowest link on the way could carry. No sender knows it.
     Throughput "throughput" 0.0 2.0,
     /// Segments marked lost of those acknowledged or lost.
     Loss "loss" 0.0 1.0,

@@ -127,6 +127,37 @@ fn a_variant_that_is_watched_does_what_it_would() {
 }
 
 #[test]
+fn throughput_is_of_the_links_on_the_way() {
+    let network = "duration = '4 s'\n\
+        [[host]]\nname = 'a'\n[[host]]\nname = 'b'\n[[host]]\nname = 'c'\n[[host]]\nname = 'd'\n\
+        [[link]]\nfrom = 'a'\nto = 'b'\nrate = '10 Mbit/s'\ndelay = '5 ms'\n\
+        [[link]]\nfrom = 'c'\nto = 'd'\nrate = '1 Mbit/s'\ndelay = '5 ms'\n\
+        [[link]]\nfrom = 'b'\nto = 'c'\nrate = '20 Mbit/s'\ndelay = '5 ms'\n\
+        [[flow]]\nvariant = 'cubic'\nfrom = 'a'\nto = 'b'\nstart = '0 s'\n\
+        [[flow]]\nvariant = 'cubic'\nfrom = 'd'\nto = 'c'\nstart = '0 s'\n";
+    let read = trammel_scenario::File::parse("t", network, std::path::Path::new("."));
+    let plan = Plan {
+        agents: vec![0, 1],
+        act: Act::Nothing,
+        every: Every::Time(Span::from_ms(500)),
+        ..plan(read.unwrap().points[0].scenario.clone())
+    };
+    let mut environment = Environment::new(plan.into()).unwrap();
+    environment.reset(Some(1)).unwrap();
+    while !environment.state().is_over() {
+        environment.step(&[0.0; 2]).unwrap();
+    }
+    let at = |feature| Feature::ALL.iter().position(|one| *one == feature).unwrap();
+    for (agent, rate) in [(0, 10.0), (1, 1.0)] {
+        let features: Vec<f64> = environment.features(agent).collect();
+        let throughput = features[at(Feature::Throughput)];
+        assert!((0.3..1.0).contains(&throughput), "{agent}: {throughput}");
+        let delivered = features[at(Feature::DeliveryRateMbps)];
+        assert!((delivered / rate / throughput - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
 fn many_are_the_same_on_any_number_of_threads() {
     let run = |threads| {
         let mut many = Many::new(plan(scenario()), 4, threads).unwrap();

@@ -112,6 +112,7 @@ pub fn run(job: &PaperJob) -> anyhow::Result<ExitCode> {
             },
             asked: out.asked.clone().with("KEY", &paper.key),
             is_forced: out.is_forced,
+            has_parquet: out.has_parquet,
         });
         let (code, comparison) = one(job, paper, out.as_ref())?;
         codes.push(code);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use trammel_ground::machine;
 use trammel_report::provenance::{provenance, subject};
-use trammel_report::run_folder::RunInfo;
+use trammel_report::run_folder::{RunInfo, parquet_facts};
 use trammel_scenario::model::Engine;
 use trammel_transport::embedded::Embedded;
 
@@ -22,6 +22,9 @@ pub(crate) struct Outcome {
     /// Where the numbers come from.
     #[pyo3(get)]
     provenance: Vec<(String, String)>,
+    /// The same for a Parquet file: what is the same for the same run.
+    #[pyo3(get)]
+    parquet_facts: Vec<(String, String)>,
 }
 
 impl Outcome {
@@ -52,6 +55,7 @@ impl Outcome {
         facts.extend(run.outcome.facts.clone());
         Outcome {
             engines: engines.iter().map(|engine| engine.name()).collect(),
+            parquet_facts: parquet_facts(&info.scenario, &info.scenario_text, &info.seeds),
             provenance: provenance(&info, facts).facts,
             run: Arc::new(run),
         }

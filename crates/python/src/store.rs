@@ -4,6 +4,7 @@ use crate::faults::{engines_of, read};
 use crate::outcome::Outcome;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
 use trammel_ground::{identity, machine};
@@ -21,9 +22,11 @@ pub(crate) fn build() -> &'static str {
     identity::of_program()
 }
 
-/// How many runs `text` has, and those that the store does not have.
+/// How many runs `text` has, and those, of the keys `only` where given, that the store does not
+/// have.
 #[pyfunction]
-#[pyo3(signature = (text, name, folder, engines, seed, store))]
+#[pyo3(signature = (text, name, folder, engines, seed, store, only))]
+#[expect(clippy::too_many_arguments, reason = "the package names them")]
 pub(crate) fn missing(
     py: Python<'_>,
     text: &str,
@@ -32,11 +35,12 @@ pub(crate) fn missing(
     engines: Vec<String>,
     seed: Option<u64>,
     store: &str,
+    only: Option<BTreeSet<String>>,
 ) -> PyResult<(usize, Vec<Missing>)> {
     let engines = engines_of(&engines)?;
     let file = py.detach(|| read(text, name, &folder, &engines, seed))?;
     let transport = Transport::new(file, &engines);
-    let missing = py.detach(|| transport.missing_here(&Store::open(store)?));
+    let missing = py.detach(|| transport.missing_here(&Store::open(store)?, only.as_ref()));
     let missing = missing.map_err(|why| PyRuntimeError::new_err(format!("{name}: {why:#}")));
     let (all, runs) = missing?;
     let runs = runs.into_iter();

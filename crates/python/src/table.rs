@@ -1,10 +1,12 @@
 //! A table, for Python: its columns as lists, as CSV, and as a stream of Arrow's.
 
 use crate::arrow::{Columns, stream};
-use pyo3::exceptions::{PyKeyError, PyOverflowError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyOverflowError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use trammel_report::parquet;
 use trammel_stats::table::{self, Cell, CellType, Column};
 use trammel_transport::embedded::Embedded;
 use trammel_transport::trace_of::EntityTrace;
@@ -139,6 +141,17 @@ impl Table {
     /// The file that the command writes.
     fn to_csv(&self, py: Python<'_>) -> String {
         py.detach(|| self.cells().to_csv())
+    }
+
+    /// Writes the table as Parquet; `facts` go into its metadata.
+    fn to_parquet(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        facts: Vec<(String, String)>,
+    ) -> PyResult<()> {
+        let written = py.detach(|| parquet::write(self.cells(), &facts, &path));
+        written.map_err(PyRuntimeError::new_err)
     }
 
     /// A stream of one batch, in the capsule that Arrow's PyCapsule interface names. The columns'

@@ -31,6 +31,7 @@ mod html;
 pub mod kept;
 pub mod label;
 mod markup;
+pub mod parquet;
 pub mod provenance;
 pub mod run;
 pub mod run_folder;

@@ -150,12 +150,16 @@ const RULES: &[Rule] = &[
         &[
             "anyhow",
             "csv",
+            "object_store",
+            "parquet",
             "plotters-backend",
             "plotters-svg",
             "serde",
             "serde_json",
             "tempfile",
             "thiserror",
+            "tokio",
+            "url",
         ],
     ),
     (

@@ -21,10 +21,10 @@ fn folder() -> tempfile::TempDir {
 
 /// What stands behind a key, which is JSON.
 fn behind(manifest: &str, key: &str) -> serde_json::Value {
-    let lines = manifest.lines().map(str::trim_start);
-    let value = lines.filter_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
-    let value = value
-        .next_back()
+    let lines = manifest.lines().rev().map(str::trim_start);
+    let mut values = lines.filter_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
+    let value = values
+        .next()
         .unwrap_or_else(|| panic!("no `{key}`:\n{manifest}"));
     serde_json::from_str(value).unwrap_or_else(|why| panic!("{key}: {value}: {why}"))
 }

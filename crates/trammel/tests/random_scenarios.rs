@@ -65,6 +65,7 @@ fn into_a_folder(seed: u64, file: &File, engines: &[Engine], dir: &Path) {
             dir: out.clone(),
             asked: Asked::default(),
             is_forced: false,
+            has_parquet: false,
         }),
         threads: Some(1),
         json: false,

@@ -128,7 +128,7 @@ fn what_is_missing_is_told_and_nothing_is_written() {
     done(here, &gather);
     let none = ["point", "s.toml", "--key", "none", "--store", "runs"];
     assert!(told(&none, 2).contains("has no run `none`"));
-    let elsewhere = ["gather", "s.toml", "--store", "s3://lab/runs"];
+    let elsewhere = ["gather", "s.toml", "--store", "ftp://lab/runs"];
     assert!(told(&elsewhere, 2).contains("stores are folders"));
     std::fs::write(here.join("s.toml"), "subject = 'traffic'\n").unwrap();
     told(&["points", "s.toml"], 2);

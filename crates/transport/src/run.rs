@@ -67,11 +67,17 @@ impl Transport {
         missing_of(self.list()?, store)
     }
 
-    /// How many runs it has, and those that `store` does not have; where a kernel is missing, of
-    /// those that are simulated.
-    pub fn missing_here(&self, store: &Store) -> anyhow::Result<(usize, Vec<ListedRun>)> {
-        let runs = list_here(&self.file, &self.for_a_folder(), &Unwatched)?;
-        Ok((runs.len(), missing_of(runs, store)?))
+    /// How many runs it has, and those, of the keys `only` where given, that `store` does not have;
+    /// where a kernel is missing, of those that are simulated.
+    pub fn missing_here(
+        &self,
+        store: &Store,
+        only: Option<&BTreeSet<String>>,
+    ) -> anyhow::Result<(usize, Vec<ListedRun>)> {
+        let mut runs = list_here(&self.file, &self.for_a_folder(), &Unwatched)?;
+        let all = runs.len();
+        runs.retain(|run| only.is_none_or(|only| only.contains(&run.key)));
+        Ok((all, missing_of(runs, store)?))
     }
 
     /// Makes the runs of these keys that `store` does not have, and puts them there.
@@ -82,20 +88,12 @@ impl Transport {
         threads: Option<usize>,
         interrupted: &AtomicBool,
     ) -> anyhow::Result<PutRuns> {
-        let all: BTreeSet<String> = self.list()?.into_iter().map(|run| run.key).collect();
-        if let Some(key) = keys.iter().find(|key| !all.contains(*key)) {
-            anyhow::bail!(
-                "`{}` has no run `{key}` in this build of the program; `trammel points` lists its \
-                 runs",
-                self.file.name
-            );
-        }
         let mut only = BTreeSet::new();
-        for key in keys {
-            if store.find::<RunTables>(key)?.is_none() {
-                only.insert(key.clone());
+        store.find_each::<RunTables>(keys, |key, found| {
+            if found.is_none() {
+                only.insert(key.to_owned());
             }
-        }
+        })?;
         let shelf = Shelf::default().before(Some(store));
         let watch = Terminal {
             progress: Progress::new(),
@@ -104,11 +102,22 @@ impl Transport {
         };
         let options = RunOptions {
             threads,
-            only: Some(only),
+            only: Some(only.clone()),
             ..self.for_a_folder()
         };
         let outcome = run_points(&self.file, &options, &watch)?;
         watch.progress.finish();
+        if let Some(key) = only
+            .difference(&outcome.keys)
+            .next()
+            .filter(|_| outcome.lacks.is_none())
+        {
+            anyhow::bail!(
+                "`{}` has no run `{key}` in this build of the program; `trammel points` lists its \
+                 runs",
+                self.file.name
+            );
+        }
         if let Some(what) = outcome.lacks {
             let mend = "have the run made where that is not so";
             return Err(Unsupported::error(&what, mend));
@@ -161,14 +170,16 @@ impl Watch for Terminal<'_> {
 }
 
 /// Those of `runs` that `store` does not have.
-fn missing_of(runs: Vec<ListedRun>, store: &Store) -> anyhow::Result<Vec<ListedRun>> {
-    let mut missing = Vec::new();
-    for run in runs {
-        if store.find::<RunTables>(&run.key)?.is_none() {
-            missing.push(run);
+fn missing_of(mut runs: Vec<ListedRun>, store: &Store) -> anyhow::Result<Vec<ListedRun>> {
+    let keys: Vec<_> = runs.iter().map(|run| run.key.clone()).collect();
+    let mut missing = BTreeSet::new();
+    store.find_each::<RunTables>(&keys, |key, found| {
+        if found.is_none() {
+            missing.insert(key.to_owned());
         }
-    }
-    Ok(missing)
+    })?;
+    runs.retain(|run| missing.contains(&run.key));
+    Ok(runs)
 }
 
 /// The runs of `file`. Where a kernel is missing, only what is simulated has a key.
@@ -197,13 +208,13 @@ pub(crate) fn take_from(
 ) -> anyhow::Result<usize> {
     let mut known = BTreeMap::clone(&options.known);
     let mut missing = 0;
-    for run in list_here(file, options, watch)? {
-        match store.find(&run.key)? {
-            Some(Ended::Run(tables)) => drop(known.insert(run.key, tables)),
-            Some(Ended::Failed(why)) => drop(options.failed.insert(run.key, why)),
-            None => missing += 1,
-        }
-    }
+    let runs = list_here(file, options, watch)?.into_iter();
+    let keys: Vec<_> = runs.map(|run| run.key).collect();
+    store.find_each(&keys, |key, found| match found {
+        Some(Ended::Run(tables)) => drop(known.insert(key.to_owned(), tables)),
+        Some(Ended::Failed(why)) => drop(options.failed.insert(key.to_owned(), why)),
+        None => missing += 1,
+    })?;
     options.known = Arc::new(known);
     Ok(missing)
 }

@@ -21,12 +21,13 @@ class _Dask(Executor):
 
     @property
     def cores(self) -> int | None:
-        return sum(self._client.nthreads().values()) or None
+        threads: Any = self._client.nthreads()
+        return sum(threads.values()) or None
 
     def run(self, tasks: Sequence[Task], tell: Tell) -> None:
         from distributed import KilledWorker, as_completed
 
-        before: int = self._client.run_on_scheduler(_allow, _LOSSES)
+        before: Any = self._client.run_on_scheduler(_allow, _LOSSES)
         futures: dict[Any, int] = {}
         try:
             for at, task in enumerate(tasks):
@@ -50,7 +51,7 @@ class _Dask(Executor):
 
 def _allow(losses: int, dask_scheduler: Scheduler) -> int:
     """Sets how many workers may be lost with a task; gives what it was."""
-    before: int = dask_scheduler.allowed_failures
+    before = int(dask_scheduler.allowed_failures or 0)
     dask_scheduler.allowed_failures = losses
     return before
 

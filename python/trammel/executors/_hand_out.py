@@ -65,10 +65,11 @@ class Scenario(NamedTuple):
     seed: int | None
     store: str
 
-    def missing(self) -> tuple[int, list[Missing]]:
-        """How many runs there are, and those that the store lacks."""
+    def missing(self, only: set[str] | None = None) -> tuple[int, list[Missing]]:
+        """How many runs there are, and those, of the keys `only` where given, that the store
+        lacks."""
         try:
-            runs, missing = _trammel.missing(*self)
+            runs, missing = _trammel.missing(*self, only)
         except _trammel.Refused as refused:
             refuse(refused)
         return runs, [Missing(*run) for run in missing]
@@ -130,6 +131,8 @@ class _Rounds:
         self.refused: Counter[str] = Counter()
         self.why: dict[str, str] = {}
         self.said: list[str] = []
+        self.unsure: set[str] = set()
+        """Runs of processes that did not end well: they may be in the store or not."""
         self._lost: list[tuple[Sequence[Missing], int]] = []
         self._all, self._tell = all_runs, tell
         self._work_s = sum(run.expected_s for run in left) or 1.0
@@ -142,6 +145,8 @@ class _Rounds:
         keys = [run.key for run in batch]
         if ended.code == _USAGE:
             raise ScenarioError(ended.said.strip())
+        if ended.code == _DONE:
+            self.unsure.difference_update(keys)
         if ended.code in (_DONE, _FAILED):
             # Those of them that are missing could not be stored.
             self.begun.update(keys)
@@ -193,12 +198,15 @@ def hand_out(
     executor = executor or local()
     runs, left = scenario.missing()
     rounds = _Rounds(runs, left, tell)
+    given_up: list[Missing] = []
     try:
         while begin := [run for run in left if rounds.may_begin(run)]:
+            given_up += [run for run in left if not rounds.may_begin(run)]
             cut = batches(begin, executor.cores)
             tasks = [task_of(scenario, one, str(program)) for one in cut]
+            rounds.unsure = {run.key for run in begin}
             executor.run(tasks, lambda at, ended: rounds.ended(cut[at], ended))
-            _, left = scenario.missing()
+            _, left = scenario.missing(rounds.unsure)
             rounds.look(left)
     except KeyboardInterrupt:
         raise Interrupted(scenario.gather()) from None
@@ -208,8 +216,7 @@ def hand_out(
     for line in dict.fromkeys(rounds.said):
         if not line.endswith(known_words):
             warnings.warn(f"a worker said: {line}", stacklevel=3)
-    if left:
-        keys = [one.key for one in left]
+    if keys := [one.key for one in given_up + left]:
         whys = Counter(rounds.why.get(key, "no worker has taken them") for key in keys)
         raise Incomplete(run, keys, whys.most_common(1)[0][0])
     return run

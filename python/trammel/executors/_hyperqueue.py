@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._executor import Ended, Executor, Task, Tell
 
@@ -29,7 +30,7 @@ class _HyperQueue(Executor):
 
         job = Job(max_fails=None)
         for task in tasks:
-            needs = {} if task.engine == "simulate" else dict(self._kernel)
+            needs: dict[str, Any] = {} if task.engine == "simulate" else dict(self._kernel)
             # A lost worker is told of, and the task begun anew by us, who count.
             job.program(
                 task.words,
@@ -77,5 +78,7 @@ def hyperqueue(
     """
     import hyperqueue as engine
 
-    client = server if isinstance(server, engine.Client) else engine.Client(server)
+    if server is not None and not isinstance(server, engine.Client):
+        server = engine.Client(os.fspath(server))
+    client = engine.Client() if server is None else server
     return _HyperQueue(client, cores, kernel or {})

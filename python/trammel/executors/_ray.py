@@ -23,6 +23,7 @@ class _Ray(Executor):
 
     def run(self, tasks: Sequence[Task], tell: Tell) -> None:
         import ray as engine
+        from ray.exceptions import RayError
 
         # A lost worker is told of, and the task begun anew by us, who count.
         remote: Any = engine.remote(num_cpus=1, max_retries=0)(carry_out)
@@ -40,7 +41,7 @@ class _Ray(Executor):
                     at = places.pop(reference)
                     try:
                         tell(at, engine.get(reference))
-                    except engine.exceptions.RayError as lost:
+                    except RayError as lost:
                         tell(at, Ended(None, str(lost)))
         finally:
             for reference in places:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import time
+from collections import Counter
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -11,6 +14,8 @@ from ._executor import Ended, Executor, Task, Tell, carry_out
 
 _POLL_S = 1.0
 """Between two looks at the jobs."""
+_GRACE = 5
+"""Looks until a job that has gone without a result is lost: a file may be seen late."""
 
 
 def _carry_out_all(tasks: Sequence[Task]) -> list[Ended]:
@@ -48,7 +53,7 @@ class _Slurm(Executor):
 
         if not places:
             return
-        engine = submitit.AutoExecutor(folder=self._folder, cluster="slurm")
+        engine = submitit.AutoExecutor(folder=os.fspath(self._folder), cluster="slurm")
         extra = {"no-requeue": True, **({"constraint": constraint} if constraint else {})}
         engine.update_parameters(
             name="trammel",
@@ -59,23 +64,38 @@ class _Slurm(Executor):
         )
         # Slurm starts jobs slowly, so a job has a share of the tasks, long ones and short ones.
         jobs = min(len(places), self._most)
-        shares = [places[at::jobs] for at in range(jobs)]
-        work = [[tasks[at] for at in share] for share in shares]
+        shares = [list(range(at, len(places), jobs)) for at in range(jobs)]
+        work = [[tasks[places[one]] for one in share] for share in shares]
         left = dict(enumerate(engine.map_array(_carry_out_all, work)))
+        gone: Counter[str] = Counter()
         try:
             while left:
                 time.sleep(_POLL_S)
-                for at in [at for at, job in left.items() if job.done()]:
-                    job = left.pop(at)
-                    try:
-                        all_ended = job.result()
-                    except Exception as lost:
-                        all_ended = [Ended(None, str(lost))] * len(shares[at])
-                    for place, ended in zip(shares[at], all_ended):
-                        tell(place, Ended(*ended))
+                queued = _queued()
+                for at, job in list(left.items()):
+                    if job.job_id not in queued:
+                        gone[job.job_id] += 1
+                    if job.paths.result_pickle.exists() or gone[job.job_id] > _GRACE:
+                        self._tell(left.pop(at), [places[one] for one in shares[at]], tell)
         finally:
             for job in left.values():
                 job.cancel()
+
+    def _tell(self, job: Any, places: list[int], tell: Tell) -> None:
+        try:
+            all_ended = job.result() if job.paths.result_pickle.exists() else None
+        except Exception as lost:
+            all_ended = [Ended(None, str(lost))] * len(places)
+        for place, ended in zip(places, all_ended or [Ended(None, "")] * len(places)):
+            tell(place, Ended(*ended))
+
+
+def _queued() -> set[str]:
+    """The jobs of this user that Slurm still has. Its accounting would say more, and is not
+    everywhere."""
+    words = ["squeue", "--noheader", "--array", "--me", "--format=%i"]
+    asked = subprocess.run(words, capture_output=True, text=True, check=True)
+    return set(asked.stdout.split())
 
 
 def slurm(

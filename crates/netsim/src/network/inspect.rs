@@ -90,6 +90,11 @@ impl Network {
     pub fn flow_rtt(&self, index: FlowId) -> &Histogram {
         self.traffic.flows[index].rtt.as_deref().unwrap_or(&NO_RTT)
     }
+    /// The links that the data of flow `index` crosses, in their order.
+    pub fn flow_route(&self, index: FlowId) -> impl Iterator<Item = LinkId> + use<> {
+        let [forward, _] = self.routes.flows[index];
+        (0..forward.hops).map(move |hop| forward.link(hop))
+    }
     /// Trace of flow `index`.
     pub fn flow_trace(&self, index: FlowId) -> &Trace {
         &self.traffic.flows[index].trace

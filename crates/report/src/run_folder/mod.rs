@@ -16,7 +16,7 @@ mod workshop;
 pub use asked::{Asked, Setting};
 pub use workshop::abandon;
 
-use crate::Report;
+use crate::{Report, parquet};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -87,6 +87,8 @@ pub struct Out {
     pub asked: Asked,
     /// Whatever run the folder holds is replaced, and nothing of it is used.
     pub is_forced: bool,
+    /// Tables are written as Parquet too.
+    pub has_parquet: bool,
 }
 
 /// Why a run folder cannot be written or read.
@@ -137,6 +139,12 @@ pub enum RunFolderError {
         shown(.0)
     )]
     Path(PathBuf),
+    /// Tables are wanted as Parquet, and this build has none.
+    #[error("`--parquet`: {}", parquet::MISSING)]
+    NoParquet,
+    /// A table cannot be written as Parquet.
+    #[error("{0}")]
+    Parquet(String),
     /// There is nothing to read.
     #[error(
         "there is no folder `{}`; give one that `trammel run -o` or another command has written",
@@ -198,6 +206,8 @@ pub struct RunFolder {
     /// Whether what the folder holds goes on with this run.
     goes_on: bool,
     is_forced: bool,
+    /// The tables that are to be written as Parquet too, where any are.
+    parquet: Option<Vec<Table>>,
     workshop: Workshop,
 }
 
@@ -205,7 +215,12 @@ impl RunFolder {
     /// Begins the folder that a command was asked for; fails at once where it could not be
     /// replaced.
     pub fn begin(out: &Out) -> Result<RunFolder, RunFolderError> {
-        RunFolder::open(&out.dir, Some(&out.asked), out.is_forced)
+        if out.has_parquet && !parquet::IS_BUILT {
+            return Err(RunFolderError::NoParquet);
+        }
+        let mut folder = RunFolder::open(&out.dir, Some(&out.asked), out.is_forced)?;
+        folder.parquet = out.has_parquet.then(Vec::new);
+        Ok(folder)
     }
 
     /// Begins the folder `target`, which need not exist, in place of any earlier run; fails at once
@@ -256,6 +271,7 @@ impl RunFolder {
             asked: asked.cloned(),
             goes_on: !is_forced && earlier.is_some_and(|earlier| earlier.info.interrupted),
             is_forced,
+            parquet: None,
             workshop,
         })
     }
@@ -300,8 +316,11 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Writes `<name>.csv` at the top of the folder.
+    /// Writes `<name>.csv` at the top of the folder, and `<name>.parquet` where that is wanted.
     pub fn write_table(&mut self, table: &Table) -> Result<(), RunFolderError> {
+        if let Some(tables) = &mut self.parquet {
+            tables.push(table.clone());
+        }
         let name = file_name(table.name());
         let columns = table.columns().iter();
         let columns = columns.map(|one| (one.name.clone(), one.cell_type.name().to_owned()));
@@ -354,6 +373,11 @@ impl RunFolder {
     ///
     /// Finished runs that were kept are forgotten, where the folder holds them or the run is whole.
     pub fn finish(mut self, info: &RunInfo) -> Result<PathBuf, RunFolderError> {
+        let facts = parquet_facts(&info.scenario, &info.scenario_text, &info.seeds);
+        for table in self.parquet.take().into_iter().flatten() {
+            let path = self.file(&format!("{}.parquet", file_name(table.name())))?;
+            parquet::write(&table, &facts, &path).map_err(RunFolderError::Parquet)?;
+        }
         let manifest = Manifest {
             schema: SCHEMA.to_owned(),
             info: info.clone(),
@@ -415,6 +439,21 @@ impl RunFolder {
         self.files.insert(inside.to_owned());
         Ok(path)
     }
+}
+
+/// Where numbers come from, for a Parquet file: what is the same for the same run.
+pub fn parquet_facts(scenario: &str, text: &str, seeds: &[u64]) -> parquet::Facts {
+    let seeds: Vec<_> = seeds.iter().map(u64::to_string).collect();
+    let facts = [
+        ("trammel.version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("trammel.scenario", scenario.to_owned()),
+        ("trammel.scenario_text", text.to_owned()),
+        ("trammel.seeds", seeds.join(" ")),
+    ];
+    let facts = facts.into_iter();
+    facts
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Reads the `run.json` of a finished run folder; nothing where the folder is not ours.

@@ -166,6 +166,7 @@ fn another_run_is_refused_and_replaced_by_force_only() {
         dir: parent.path().join("run"),
         asked: Asked::of(command).with("--seed", seed),
         is_forced,
+        has_parquet: false,
     };
     let finish = |out: &Out| {
         let folder = RunFolder::begin(out)?;

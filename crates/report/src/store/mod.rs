@@ -12,6 +12,8 @@
 //! and are never taken for those of this one.
 
 mod folder;
+#[cfg(feature = "object-store")]
+mod objects;
 mod place;
 
 use crate::kept::{Ended, Found, Keep, read, write};
@@ -28,7 +30,10 @@ const KEY_DIGITS: usize = 2;
 /// Digits of a text's hash that name a second result.
 const TEXT_DIGITS: usize = 16;
 
-/// A folder of runs, for the runs of this build.
+/// Runs that are looked for at once at most: their texts are in memory.
+const MOST_SOUGHT: usize = 1024;
+
+/// A folder or a bucket of runs, for the runs of this build.
 #[derive(Clone, Debug)]
 pub struct Store {
     place: Arc<dyn Place>,
@@ -38,9 +43,14 @@ pub struct Store {
 /// Why a store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// It is not a folder.
-    #[error("`{0}`: stores are folders of a file system that all workers see; give its path")]
-    Place(String),
+    /// It is neither a folder nor of a kind that this build knows.
+    #[error("`{place}`: {why}")]
+    Place {
+        /// The place.
+        place: String,
+        /// What stores may be.
+        why: &'static str,
+    },
     /// The operating system refused, also after a minute where that could help.
     #[error("`{path}`: {why}")]
     Refused {
@@ -64,20 +74,41 @@ pub enum StoreError {
     },
 }
 
-impl Store {
-    /// The store at `place`, made where there is none.
-    pub fn open(place: &str) -> Result<Store, StoreError> {
-        if place.is_empty() || place.contains("://") {
-            return Err(StoreError::Place(place.to_owned()));
+/// The place of that name: a path or an address.
+fn place_of(name: &str, build: &str) -> Result<Arc<dyn Place>, StoreError> {
+    let refuse = |why| StoreError::Place {
+        place: name.to_owned(),
+        why,
+    };
+    let refused = |why| StoreError::Refused {
+        path: name.to_owned(),
+        why,
+    };
+    match name.split_once("://") {
+        Some(("s3" | "s3a" | "gs" | "az" | "azure" | "abfs" | "abfss", _)) => {
+            #[cfg(feature = "object-store")]
+            return Ok(Arc::new(objects::Objects::open(name).map_err(refused)?));
+            #[cfg(not(feature = "object-store"))]
+            Err(refuse(
+                "this build has no object stores; build trammel with `--features object-store`, \
+                 or give the path of a folder that all workers see",
+            ))
         }
+        Some(_) => Err(refuse(
+            "stores are folders that all workers see, or `s3://`, `gs://` and `az://`",
+        )),
+        None if name.is_empty() => Err(refuse("give the path of a folder that all workers see")),
+        None => Ok(Arc::new(Folder::open(name, build).map_err(refused)?)),
+    }
+}
+
+impl Store {
+    /// The store at `place`: a folder, which is made where there is none, or a bucket.
+    pub fn open(place: &str) -> Result<Store, StoreError> {
         let build = identity::of_program();
         let build = build.get(..BUILD_DIGITS).unwrap_or(build).to_owned();
-        let folder = Folder::open(place, &build).map_err(|why| StoreError::Refused {
-            path: place.to_owned(),
-            why,
-        })?;
         Ok(Store {
-            place: Arc::new(folder),
+            place: place_of(place, &build)?,
             build,
         })
     }
@@ -104,10 +135,27 @@ impl Store {
     pub fn find<R: Keep>(&self, key: &str) -> Result<Option<Ended<R>>, StoreError> {
         let name = self.name(key, key);
         let text = self.ask(&name, |place| place.get(&name))?;
-        Ok(match text.as_deref().map(read) {
-            Some(Found::Run(of, ended)) if of == key => Some(ended),
-            _ => None,
-        })
+        Ok(run_of(key, text))
+    }
+
+    /// What the store has of each of `keys`, one after the other.
+    pub fn find_each<R: Keep>(
+        &self,
+        keys: &[String],
+        mut take: impl FnMut(&str, Option<Ended<R>>),
+    ) -> Result<(), StoreError> {
+        for keys in keys.chunks(MOST_SOUGHT) {
+            let names: Vec<_> = keys.iter().map(|key| self.name(key, key)).collect();
+            let texts = self.place.get_all(&names);
+            for (key, text) in keys.iter().zip(texts) {
+                match text {
+                    Ok(text) => take(key, run_of(key, text)),
+                    // Once more, patiently.
+                    Err(_) => take(key, self.find(key)?),
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Keeps what became of `key`, unless the store has the same already.
@@ -133,6 +181,14 @@ impl Store {
             first: self.place.shown(&name),
             second: self.place.shown(&second),
         })
+    }
+}
+
+/// What a text of the store says of `key`.
+fn run_of<R: Keep>(key: &str, text: Option<String>) -> Option<Ended<R>> {
+    match read(&text?) {
+        Found::Run(of, ended) if of == key => Some(ended),
+        _ => None,
     }
 }
 
@@ -224,10 +280,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_folder_is_refused() {
-        for place in ["", "s3://lab/runs"] {
+    fn what_is_no_store_is_refused() {
+        for place in ["", "ftp://lab/runs"] {
             let told = Store::open(place).unwrap_err().to_string();
-            assert!(told.contains("folders of a file system"), "{told}");
+            assert!(told.contains("all workers see"), "{told}");
+        }
+        #[cfg(not(feature = "object-store"))]
+        {
+            let told = Store::open("s3://lab/runs").unwrap_err().to_string();
+            assert!(told.contains("`--features object-store`"), "{told}");
         }
         let place = tempfile::NamedTempFile::new().unwrap();
         assert!(Store::open(place.path().to_str().unwrap()).is_err());

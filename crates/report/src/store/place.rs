@@ -11,6 +11,11 @@ pub(super) trait Place: Debug + Send + Sync {
     /// The text `name`; nothing where there is none.
     fn get(&self, name: &str) -> io::Result<Option<String>>;
 
+    /// The texts `names`, in order.
+    fn get_all(&self, names: &[String]) -> Vec<io::Result<Option<String>>> {
+        names.iter().map(|name| self.get(name)).collect()
+    }
+
     /// Writes a text that is not there yet; false where it is, whatever it says.
     fn put_new(&self, name: &str, text: &str) -> io::Result<bool>;
 

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use trammel_report::run_folder::{Asked, Out, Setting};
 
 /// Arguments that decide where and how results are shown, and none of them.
-const NEUTRAL: [&str; 9] = [
-    "out", "force", "store", "threads", "json", "format", "series", "within", "profile",
+const NEUTRAL: [&str; 10] = [
+    "out", "force", "parquet", "store", "threads", "json", "format", "series", "within", "profile",
 ];
 
 /// What this process was asked for.
@@ -27,6 +27,9 @@ pub(super) struct Args {
     /// Replace the folder, whatever run it holds, and start anew
     #[arg(long, requires = "out")]
     force: bool,
+    /// Write every table as Parquet too
+    #[arg(long, requires = "out")]
+    parquet: bool,
 }
 
 impl Args {
@@ -36,6 +39,7 @@ impl Args {
             dir: dir.clone(),
             asked: asked().clone(),
             is_forced: self.force,
+            has_parquet: self.parquet,
         })
     }
 

@@ -58,7 +58,12 @@ pub(super) struct Args {
     )]
     start_time: Span,
     /// The time that a process takes to list a run of the scenario; it lists them all
-    #[arg(long, value_name = "TIME", default_value = "5us", value_parser = super::durations::parse)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10us",
+        value_parser = super::durations::parse
+    )]
     list_time: Span,
     /// Reads that the store takes in a second
     #[arg(long, value_name = "N", default_value = "5500")]
