@@ -85,6 +85,12 @@ def _metadata() -> str:
         return found[1]
 
     classifiers = re.findall(r'^    "(.* :: .*)",$', project, re.M)
+    extras = project.split("[project.optional-dependencies]\n")[1].split("\n\n")[0]
+    further = []
+    for name, packages in re.findall(r"^(\w+) = \[(.*)\]$", extras, re.M):
+        further.append(f"Provides-Extra: {name}")
+        for package in re.findall(r'"(.*?)"', packages):
+            further.append(f"Requires-Dist: {package}; extra == '{name}'")
     lines = [
         "Metadata-Version: 2.4",
         "Name: trammel",
@@ -96,6 +102,7 @@ def _metadata() -> str:
         f"Requires-Python: {of('requires-python')}",
         f"Project-URL: Repository, {of('Repository')}",
         *(f"Classifier: {one}" for one in classifiers),
+        *further,
         "Description-Content-Type: text/markdown",
     ]
     return "\n".join(lines) + "\n\n" + (ROOT / "README.md").read_text()
