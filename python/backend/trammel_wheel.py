@@ -27,8 +27,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ("trammel", "trammel-guest")
 TAG = "cp310-abi3"
-FEATURES = ("object-store", "parquet")
-"""What a wheel for release has, and others leave out, since it takes minutes to build."""
+FEATURES = ("parquet",)
+"""What every wheel has beside a plain build of the program."""
+OF_RELEASES = ("object-store",)
+"""What wheels for release have too: it takes minutes to build."""
 
 
 def _version() -> str:
@@ -57,9 +59,8 @@ def _build() -> Path:
     profile = os.environ.get("TRAMMEL_WHEEL_PROFILE", "quick")
     command = ["cargo", "build", "--locked", "--profile", profile, "--lib", "--bins"]
     packages = ["--package", "trammel", "--package", "trammel-python"]
-    if profile == "release":
-        for feature in FEATURES:
-            packages += ["--features", f"trammel/{feature},trammel-python/{feature}"]
+    for feature in FEATURES + (OF_RELEASES if profile == "release" else ()):
+        packages += ["--features", f"trammel/{feature},trammel-python/{feature}"]
     try:
         subprocess.run([*command, *packages], cwd=ROOT, check=True)
     except FileNotFoundError:

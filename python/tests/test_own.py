@@ -291,3 +291,28 @@ def test_a_queue_marks_those_who_can_and_drops_the_rest() -> None:
     assert dropped.flows["retransmissions_pkts"] != [0]
     assert marked.links["marks_pkts"][0] != 0
     assert dropped.links["queue_peak_pkts"][0] in (19, 20, 21)
+
+
+def test_a_law_that_raises_is_an_error_of_the_scenario(short: tm.Scenario) -> None:
+    @tm.register
+    class Boom(tm.Law):
+        name = "boom"
+
+        def draw(self, count: int) -> list[float]:
+            raise ValueError("no gaps today")
+
+    stream = tm.Stream(size="100 B", gap=tm.Distribution("boom"))
+    for use in (tm.Scenario.check, tm.Scenario.run):
+        with pytest.raises(tm.ScenarioError, match="no gaps today"):
+            use(short.replace(streams=[stream]))
+
+
+def test_any_window_is_borne(short: tm.Scenario) -> None:
+    @tm.register
+    class Vast(tm.CongestionControl):
+        name = "vast"
+
+        def cong_avoid(self, tp: tm.Sender, acked: int) -> None:
+            tp.snd_cwnd = 2**31
+
+    assert short.replace(flows=[tm.Flow("vast")], duration="200 ms").run(["simulate"]).failures == []

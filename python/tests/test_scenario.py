@@ -131,3 +131,34 @@ def test_a_sweep_makes_points(short: tm.Scenario) -> None:
     assert short.sweeps is None
     with pytest.raises(tm.ScenarioError, match="did you mean"):
         short.sweep({"path.rtx": ["1 ms"]}).check()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    numpy = pytest.importorskip("numpy")
+    scenario = tm.Scenario(
+        duration="1 s",
+        path=tm.Path(
+            rate="10 Mbit/s",
+            rtt="20 ms",
+            loss=tm.Loss("bernoulli", probability=numpy.float64(0.01)),
+        ),
+        flows=[tm.Flow("reno", count=numpy.int64(2))],
+    )
+    assert len(scenario.sweep({"path.loss.probability": numpy.linspace(0, 0.1, 3)}).check()) == 3
+    assert "np.float64" not in scenario.to_toml()
+
+
+def test_lists_that_were_given_do_not_change_it() -> None:
+    flows = [tm.Flow("reno")]
+    scenario = tm.Scenario(path=tm.Path(rate="10 Mbit/s", rtt="20 ms"), flows=flows)
+    flows.append(tm.Flow("cubic"))
+    assert scenario.flows is not None and len(scenario.flows) == 1
+    assert not hasattr(scenario.flows, "append")
+
+
+def test_seeds_and_engines_are_told_by_name(short: tm.Scenario) -> None:
+    for seed in (-1, 1 << 64, True):
+        with pytest.raises(ValueError, match="`seed` is a whole number"):
+            short.run(seed=seed)
+    # Seeds go round.
+    assert len(short.replace(repeat=3).run("simulate", seed=(1 << 64) - 1).flows) == 6

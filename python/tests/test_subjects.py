@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import signal
 import subprocess
 from pathlib import Path
 
@@ -135,13 +137,86 @@ def test_a_configuration_runs_on_captures(tmp_path: Path) -> None:
         tm.Click("NoSuchElement -> Discard").run()
 
 
+def test_handlers_keep_their_values_apart() -> None:
+    counted = tm.Click("InfiniteSource(LIMIT 10, STOP true) -> c :: Counter -> d :: Discard")
+    for names in (["config", "c.count"], ["c.config", "c.count"], ["c.count", "list", "c.count"]):
+        assert counted.run(handlers=names).handlers["c.count"] == "10", names
+    assert counted.run(handlers="c.count").handlers == {"c.count": "10"}
+    with pytest.raises(tm.CommandError, match="nope"):
+        counted.run(handlers=["c.nope", "c.count"])
+    with pytest.raises(TypeError, match="a configuration is a text"):
+        tm.Click(3)  # type: ignore[arg-type]
+
+
+def test_arguments_are_words_and_nothing_else(tmp_path: Path) -> None:
+    with pytest.raises(tm.CommandError):
+        tm.paper("--json")
+    with pytest.raises(TypeError, match="a path is wanted"):
+        tm.place(None)  # type: ignore[arg-type]
+    click = tm.Click("InfiniteSource(LIMIT $N) -> Discard", folder=tmp_path)
+    with pytest.raises(ValueError, match="one text at a time"):
+        tm.estimate(click, click)
+    defined: dict[str, int] = {"N": 3}
+    assert click.estimate("xeon-e5-2690v2", define=defined, frame_sizes=64).tables
+    with pytest.raises(tm.CommandError, match="65535"):
+        click.estimate("xeon-e5-2690v2", define=defined, frame_sizes=10**9)
+    first = tm.bench(model="reference-1g", quick=True, frame_sizes="64")
+    assert tm.compare(first, first, within="5%").is_met
+
+
+def test_charts_of_traffic_need_no_interval() -> None:
+    pytest.importorskip("altair")
+    scenario = tm.traffic.Scenario(
+        duration="1 s",
+        path=tm.traffic.Path(rate="10 Mbit/s", delay="5 ms"),
+        streams=[tm.traffic.Stream(name="calls", rate="100 pps", size="200 B")],
+    )
+    result = scenario.run("simulate")
+    assert "summary" in result and set(result) == set(result.tables)
+    assert result.plot("delay_mean").to_dict()
+
+
+def test_an_exception_ends_the_program_and_removes_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    slow = tm.read(ROOT / "examples/traffic-poisson.toml").replace(duration="100000 s")
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(TimeoutError):
+            slow.run(["simulate"])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scenario_keeps_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = 'path = { rate = "5 Mbit/s", rtt = "20 ms", schedule_file = { file = "l.csv" } }\nduration = "2 s"\n[[flow]]\nvariant = "reno"\n'
+    for name, rate in [("one", 10), ("two", 1)]:
+        (tmp_path / name / "in").mkdir(parents=True)
+        (tmp_path / name / "in" / "s.toml").write_text(text)
+        (tmp_path / name / "in" / "l.csv").write_text(f"time_s,rate_mbps\n0,{rate}\n")
+    monkeypatch.chdir(tmp_path / "one")
+    scenario = tm.Scenario.from_file("in/s.toml")
+    points = scenario.check()
+    monkeypatch.chdir(tmp_path / "two")
+    assert scenario.check() == points
+
+
 def test_traces_are_the_command_s_files(tmp_path: Path) -> None:
     scenario = tm.Scenario(
         duration="2 s",
         repeat=2,
         trace="10 ms",
         path=tm.Path(rate="10 Mbit/s", rtt="20 ms"),
-        flows=[tm.Flow("cubic"), tm.Flow("bbr")],
+        flows=[tm.Flow("cubic", name="a/b"), tm.Flow("bbr")],
     )
     (tmp_path / "s.toml").write_text(scenario.to_toml())
     by_command(tmp_path, "run", str(tmp_path / "s.toml"), "--engine", "simulate")

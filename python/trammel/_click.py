@@ -33,8 +33,10 @@ def _values(shown: str, handlers: Sequence[str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for at, name in enumerate(handlers):
         shown = shown.removeprefix(f"{name}:\n")
-        end = shown.find(f"\n\n{handlers[at + 1]}:\n") if handlers[at + 1 :] else -1
-        end = len(shown) if end < 0 else end
+        after = f"{handlers[at + 1]}:\n" if handlers[at + 1 :] else None
+        # A value ends with a line, an empty one or none at all.
+        end = 0 if after and shown.startswith(after) else shown.find(f"\n{after}")
+        end = len(shown) if end < 0 or after is None else end
         values[name] = shown[:end].rstrip("\n")
         shown = shown[end:].lstrip("\n")
     return values
@@ -51,8 +53,11 @@ class Click:
 
     def __init__(self, text: str, *, folder: str | PathLike[str] = ".") -> None:
         """The configuration of a text; files that it names are relative to `folder`."""
+        if not isinstance(text, str):
+            raise TypeError(f"a configuration is a text, not a {type(text).__name__}")
         self.text = text
-        self.folder = Path(folder)
+        # Where the process goes later does not matter.
+        self.folder = Path(folder).absolute()
         self.path: Path | None = None
 
     @classmethod
@@ -73,7 +78,7 @@ class Click:
             encoding="utf-8",
             errors="replace",
         )
-        if done.returncode not in (0, 1):
+        if done.returncode != 0:
             kind = Unsupported if done.returncode == 3 else CommandError
             raise kind(done.stderr.strip())
         return done.stdout, done.stderr
@@ -82,7 +87,7 @@ class Click:
         self,
         *,
         define: Mapping[str, str | int | PathLike[str]] | None = None,
-        handlers: Sequence[str] = (),
+        handlers: str | Sequence[str] = (),
         statistics: bool = False,
         virtual: bool = True,
         threads: int = 1,
@@ -102,6 +107,7 @@ class Click:
             threads: threads; in virtual time one thread runs all elements.
             seed: the seed of all random numbers.
         """
+        handlers = [handlers] if isinstance(handlers, str) else list(handlers)
         words = ["router", "-f", "-", f"--seed={seed}", f"--threads={threads}"]
         words += ["--simtime"] if virtual else []
         words += ["--statistics-json"] if statistics else []

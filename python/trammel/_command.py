@@ -8,18 +8,19 @@ The tables are those of the run folder, so they are the command's to the byte.
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
-import tempfile
-from collections.abc import Mapping, Sequence
-from os import PathLike, fspath
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from . import _program
 from ._faults import CommandError, Unsupported
-from ._result import Interrupted, Result
+from ._result import Interrupted, Result, Room
 
-_DONE, _USAGE, _LACKS, _INTERRUPTED = 0, 2, 3, 130
+_USAGE, _LACKS, _INTERRUPTED = 2, 3, 130
 """Exit codes of the program."""
 
 
@@ -34,7 +35,10 @@ class Given(NamedTuple):
     def is_file(self) -> bool:
         """Whether its file has this text still."""
         try:
-            return self.path is not None and self.path.read_text("utf-8") == self.text
+            path = self.path
+            # The path may mean another file where the process went elsewhere.
+            is_here = path is not None and path.absolute().parent == self.folder
+            return path is not None and is_here and path.read_text("utf-8") == self.text
         except (OSError, UnicodeDecodeError):
             return False
 
@@ -62,14 +66,37 @@ def _words(name: str, value: Any) -> list[str]:
     flag = f"--{name.rstrip('_').replace('_', '-')}"
     if value is True:
         return [flag]
-    values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    if isinstance(value, Mapping):
+        value = [f"{key}={one}" for key, one in value.items()]
+    is_one = isinstance(value, (str, PathLike)) or not isinstance(value, Iterable)
     # With `=`, a value may begin with a dash.
-    return [f"{flag}={fspath(one) if isinstance(one, PathLike) else one}" for one in values]
+    return [f"{flag}={_plain(one)}" for one in ([value] if is_one else value)]
+
+
+def _plain(word: Any) -> str:
+    """A word of the command line; a file's path from where this process is."""
+    if isinstance(word, PathLike):
+        return str(Path(word).absolute())
+    return str(word)
+
+
+def _place(argument: Any) -> str | Given:
+    """An argument without a name: a path, or what stands for a file."""
+    if isinstance(argument, Result):
+        return str(argument.folder)
+    if isinstance(argument, str):
+        return argument
+    if isinstance(argument, PathLike):
+        return str(argument)
+    if hasattr(argument, "_given_to"):
+        given: Given = argument._given_to()
+        return str(given.path) if given.is_file() else given
+    raise TypeError(f"a path is wanted, or a scenario, not a {type(argument).__name__}")
 
 
 def call(
     command: str,
-    arguments: Sequence[str | PathLike[str] | Scenario],
+    arguments: Sequence[str | PathLike[str] | Scenario | Result],
     options: Mapping[str, Any],
     out: str | PathLike[str] | None = None,
     force: bool = False,
@@ -79,42 +106,25 @@ def call(
     Raises `CommandError` where the program refuses what it was given, `Unsupported` where this
     machine lacks something, `Interrupted` after an interrupt.
     """
-    words, text, here = [command], None, Path.cwd()
-    for argument in arguments:
-        if isinstance(argument, (str, PathLike)):
-            words.append(fspath(argument))
-        else:
-            given = argument._given_to()
-            if given.path is not None and given.is_file():
-                words.append(fspath(given.path))
-            else:
-                text, here = given.text, given.folder
-                words.append("-")
+    places = [_place(argument) for argument in arguments]
+    texts = [place for place in places if isinstance(place, Given)]
+    if len(texts) > 1:
+        raise ValueError(f"`{command}` reads one text at a time; write the others into files")
+    here = texts[0].folder if texts else Path.cwd()
+    words = [command]
     for name, value in options.items():
         words.extend(_words(name, value))
-    room = None if out is not None else tempfile.TemporaryDirectory(prefix="trammel-")
-    folder = Path(out).absolute() if out is not None else Path(room.name if room else "") / "out"
-    words.extend([f"--out={folder}", *_words("force", force)])
-    process = subprocess.Popen(
-        [program(), *words],
-        cwd=here,
-        stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-    )
-    is_interrupted = False
-    while True:
-        try:
-            shown, said = process.communicate(text)
-            break
-        except KeyboardInterrupt:
-            # The terminal told the program too, which keeps what is done and ends.
-            if is_interrupted:
-                process.kill()
-            is_interrupted, text = True, None
-    code = process.returncode
+    room = None if out is not None else Room()
+    folder = Path(out).absolute() if room is None and out is not None else Path(_of(room)) / "out"
+    words.extend([f"--out={folder}", *_words("force", force), "--"])
+    for place in places:
+        if isinstance(place, Given):
+            words.append("-")
+        else:
+            # Where the text's files are, paths from here mean others.
+            is_file = texts and os.path.exists(place)
+            words.append(os.path.abspath(place) if is_file else place)
+    code, shown, said, is_interrupted = _carried_out(words, here, texts[0].text if texts else None)
     has_result = (folder / "run.json").is_file() and code != _USAGE
     if not has_result:
         if is_interrupted or code == _INTERRUPTED:
@@ -131,13 +141,38 @@ def call(
     return result
 
 
-def text_of(arguments: Sequence[str | PathLike[str]], *, cwd: Path | None = None) -> str:
-    """What the program writes to standard output, for commands that write no folder."""
-    words = [fspath(word) for word in arguments]
-    done = subprocess.run(
-        [program(), *words], cwd=cwd, capture_output=True, encoding="utf-8", errors="replace"
+def _of(room: Room | None) -> str:
+    return room.path if room is not None else ""
+
+
+def _carried_out(words: list[str], here: Path, text: str | None) -> tuple[int, str, str, bool]:
+    """Exit code, both outputs, and whether it was interrupted.
+
+    The program has a session of its own, and an interrupt is passed on: it keeps what is done and
+    ends. A second one ends it at once, as any other exception does.
+    """
+    process = subprocess.Popen(
+        [program(), *words],
+        cwd=here,
+        stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
     )
-    if done.returncode == _DONE:
-        return done.stdout
-    kind = Unsupported if done.returncode == _LACKS else CommandError
-    raise kind(done.stderr.strip() or f"`trammel {words[0]}` ended with {done.returncode}")
+    is_interrupted = False
+    try:
+        while True:
+            try:
+                shown, said = process.communicate(text)
+                return process.returncode, shown, said, is_interrupted
+            except KeyboardInterrupt:
+                if is_interrupted:
+                    raise
+                process.send_signal(signal.SIGINT)
+                is_interrupted, text = True, None
+    except BaseException:
+        process.kill()
+        process.communicate()
+        raise

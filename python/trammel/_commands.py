@@ -142,8 +142,8 @@ def bench(
 
 
 def compare(
-    *runs: Text,
-    within: float | None = None,
+    *runs: Text | Result,
+    within: Text | None = None,
     parquet: bool = False,
     out: Text | None = None,
     force: bool = False,
@@ -171,7 +171,6 @@ def conformance(
     kernel: Text | Sequence[Text] = (),
     qlog: Text | None = None,
     case: Text | Sequence[Text] = (),
-    list: bool = False,
     verbose: bool = False,
     parquet: bool = False,
     threads: int | None = None,
@@ -188,7 +187,6 @@ def conformance(
             be given several times.
         qlog: Judge what a foreign stack wrote into this qlog file.
         case: Only this case, by name or number; may be given several times.
-        list: List the cases and their sources, and run nothing.
         verbose: Show every condition, not only those that do not hold.
         parquet: Write every table as Parquet too.
         threads: Threads to use [default: one per core].
@@ -200,7 +198,6 @@ def conformance(
         "kernel": kernel,
         "qlog": qlog,
         "case": case,
-        "list": list,
         "verbose": verbose,
         "parquet": parquet,
         "threads": threads,
@@ -216,11 +213,7 @@ def decode(
     to: Text | None = None,
     interval: Text | None = None,
     clock: Literal["proven", "always", "never"] | None = None,
-    series: bool = False,
     parquet: bool = False,
-    itg: bool = False,
-    to_itg: Text | None = None,
-    to_itg_text: Text | None = None,
     out: Text | None = None,
     force: bool = False,
 ) -> Result:
@@ -236,11 +229,7 @@ def decode(
         interval: Length of the intervals of series [default: 1s].
         clock: When to subtract the difference of two hosts' clocks from one-way delays [default:
             proven].
-        series: Also show every interval of every flow.
         parquet: Write every table as Parquet too.
-        itg: Show the summary of `ITGDec`, by its definitions and in its layout.
-        to_itg: Write the packets as a binary D-ITG log, which `ITGDec` decodes.
-        to_itg_text: Write the packets as a D-ITG text log, as `ITGDec -l` does.
         out: Run folder to write and keep.
         force: Replace the folder, whatever run it holds.
     """
@@ -251,11 +240,7 @@ def decode(
         "to": to,
         "interval": interval,
         "clock": clock,
-        "series": series,
         "parquet": parquet,
-        "itg": itg,
-        "to_itg": to_itg,
-        "to_itg_text": to_itg_text,
     }
     return call("decode", [*logs], options, out, force)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -32,7 +33,8 @@ class Described(Section):
     _subject: ClassVar[str] = "transport"
     _text: str | None = None
     _name: str = "scenario.toml"
-    _folder: Path = Path(".")
+    _folder: Path | None = None
+    """The folder of the files that it names; nothing stands for the one at hand."""
 
     @classmethod
     def from_toml(
@@ -59,9 +61,9 @@ class Described(Section):
             scenario = cls._of(_trammel.parse(text))
         except _trammel.Refused as refused:
             # Read as a scenario, the fault is shown with its line.
-            _check(text, name, Path(folder), ())
+            _check(text, name, Path(folder).absolute(), ())
             refuse(refused)
-        scenario._fill({"_text": text, "_name": name, "_folder": Path(folder)})
+        scenario._fill({"_text": text, "_name": name, "_folder": Path(folder).absolute()})
         return scenario
 
     @classmethod
@@ -90,18 +92,21 @@ class Described(Section):
         before: Mapping[str, Any] = getattr(self, "sweeps", None) or {}
         return self.replace(sweeps={**before, **values})
 
-    def check(self, engines: Sequence[Engine] = ()) -> list[Point]:
+    def check(self, engines: Engine | Sequence[Engine] = ()) -> list[Point]:
         """The points of the scenario; raises a `ScenarioError` with all faults.
 
         Args:
             engines: engines that are to run it, in place of its own.
         """
-        return _check(self.to_toml(), self._name, self._folder, engines)
+        return _check(self.to_toml(), self._name, self._here(), asked(engines))
 
     def _given_to(self) -> _command.Given:
         """The scenario as a command reads it."""
         path = None if self._text is None else Path(self._name)
-        return _command.Given(self.to_toml(), self._folder, path)
+        return _command.Given(self.to_toml(), self._here(), path)
+
+    def _here(self) -> Path:
+        return self._folder or Path.cwd()
 
 
 class ByProgram(Described):
@@ -112,7 +117,7 @@ class ByProgram(Described):
 
     def run(
         self,
-        engines: Sequence[Engine] = (),
+        engines: Engine | Sequence[Engine] = (),
         *,
         seed: int | None = None,
         threads: int | None = None,
@@ -131,9 +136,24 @@ class ByProgram(Described):
             out: run folder to write and keep.
             force: replace the folder, whatever run it holds.
         """
+        engines, seed = asked(engines), seeded(seed)
         self.check(engines)
         options = {"engine": engines, "seed": seed, "threads": threads}
         return _command.call("run", [self], options, out, force)
+
+
+def asked(engines: Engine | Sequence[Engine]) -> list[Engine]:
+    """The engines as a list, of one word too."""
+    return [engines] if isinstance(engines, str) else list(engines)
+
+
+def seeded(seed: int | None) -> int | None:
+    """The seed, where it is one."""
+    if seed is None:
+        return None
+    if isinstance(seed, bool) or not 0 <= operator.index(seed) < 1 << 64:
+        raise ValueError(f"`seed` is a whole number from 0 to 2**64 - 1, not {seed}")
+    return operator.index(seed)
 
 
 def _check(text: str, name: str, folder: Path, engines: Sequence[Engine]) -> list[Point]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import atexit
 import hashlib
 import inspect
+import os
 import re
+import sys
 import types
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeVar, Union
@@ -237,8 +239,18 @@ def names(family: Literal["variant", "discipline", "loss", "law"]) -> dict[str, 
     return dict(_trammel.names(family))
 
 
-# A run that was left behind by a second interrupt must not be in Python when Python ends.
-atexit.register(_trammel.leave)
+@atexit.register
+def _leave() -> None:
+    """A run that was left behind by a second interrupt must not be in Python when Python ends."""
+    if not _trammel.leave():
+        print("trammel: a hook does not return, so Python ends at once", file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_INTERRUPTED)
+
+
+_INTERRUPTED = 130
+"""The exit code of what was interrupted."""
 
 
 def _parameter(name: str, value: Parameter) -> tuple[str, float, float, float]:

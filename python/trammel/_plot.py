@@ -192,7 +192,9 @@ def of_summary(
     unit = {"us": "µs", "1": ""}.get(str(rows[0]["unit"]), str(rows[0]["unit"]))
     named = wanted.replace("_", " ") + (f" ({unit})" if unit else "")
     xs = [row[x] for row in rows]
-    numbers = [row[end] for row in rows for end in ("mean", "ci_low", "ci_high")]
+    ci = ci and "ci_low" in columns
+    ends = ("mean", "ci_low", "ci_high") if ci else ("mean",)
+    numbers = [row[end] for row in rows for end in ends]
     scale = altair.Scale(**_low(wanted, [value for value in numbers if value is not None]))
     is_number = _kind(xs) == "quantitative"
     where = altair.X(
@@ -210,13 +212,13 @@ def of_summary(
     y = altair.Y("mean", type="quantitative", title=named, scale=scale)
     mark: dict[str, Any] = {"point": True} if is_number else {}
     line = base.mark_line(**mark) if is_number else base.mark_point(filled=True, size=60)
-    shown = (*swept, "entity", "engine", "mean", "ci_low", "ci_high", "n")
+    shown = (*swept, "entity", "engine", *ends, "n")
     tips = [altair.Tooltip(name, type=_kind([row[name] for row in rows])) for name in shown]
     line = line.encode(y=y, tooltip=tips)
     if not ci:
         return line  # type: ignore[no-any-return]
-    ends = {"y": altair.Y("ci_low", type="quantitative", title=named, scale=scale), "y2": "ci_high"}
-    return base.mark_rule(opacity=0.5).encode(**ends) + line  # type: ignore[no-any-return]
+    interval = {"y": altair.Y("ci_low", type="quantitative", title=named, scale=scale), "y2": "ci_high"}
+    return base.mark_rule(opacity=0.5).encode(**interval) + line  # type: ignore[no-any-return]
 
 
 def of_table(
@@ -241,7 +243,8 @@ def of_table(
     rows = [dict(zip(wanted, cells)) for cells in list(zip(*columns))[::step]]
     xs, ys = [row[x] for row in rows], [row[y] for row in rows]
     _named(rows, color, dash)
-    scale = altair.Scale(**_low(y, [value for value in ys if value is not None]))
+    known = [value for value in ys if value is not None]
+    scale = altair.Scale(**_low(y, known)) if _kind(ys) == "quantitative" else altair.Undefined
     is_time = x == "time_s"
     where = altair.X(
         x,

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import tempfile
+import weakref
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from . import _trammel
 from ._results import Results
 from ._run import Run
 from ._table import Table
+
+
+class Room:
+    """A folder for a result, removed with it, by the process that made it and no child of it."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkdtemp(prefix="trammel-")
+        weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+def _remove(path: str, maker: int) -> None:
+    if os.getpid() == maker:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 class Result(Results):
@@ -22,7 +38,7 @@ class Result(Results):
         text: str,
         messages: list[str],
         code: int,
-        room: TemporaryDirectory[str] | None = None,
+        room: Room | None = None,
     ) -> None:
         # Removed with this object, unless the folder was asked for.
         self._room = room
@@ -41,6 +57,11 @@ class Result(Results):
             )
             for table in self._facts["tables"]
         }
+
+    @property
+    def folder(self) -> Path:
+        """The run folder; it lasts as long as this object, where none was asked for."""
+        return self._folder
 
     @property
     def answer(self) -> str:

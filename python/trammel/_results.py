@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -31,6 +31,13 @@ class Results:
             known = ", ".join(f"`{one}`" for one in self._all) or "none"
             raise LookupError(f"there are no rows in a table `{name}`; there is {known}")
         return self._all[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._all
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the tables."""
+        return iter(self._all)
 
     def _page(self) -> str:
         raise NotImplementedError

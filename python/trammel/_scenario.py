@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 
 from . import _command, _program, _trammel
-from ._described import Described, Engine
+from ._described import Described, Engine, asked, seeded
 from ._faults import refuse
 from ._keys import ScenarioKeys
 from ._progress import Progress, Tell, shown
@@ -23,7 +23,7 @@ class Scenario(Described, ScenarioKeys):
 
     def run(
         self,
-        engines: Sequence[Engine] = (),
+        engines: Engine | Sequence[Engine] = (),
         *,
         seed: int | None = None,
         threads: int | None = None,
@@ -48,6 +48,7 @@ class Scenario(Described, ScenarioKeys):
         """
         if threads is not None and threads < 1:
             raise ValueError(f"`threads` is at least 1, not {threads}")
+        engines, seed = asked(engines), seeded(seed)
         with shown(progress) as tell:
             if store is not None or executor is not None:
                 return self._hand_out(engines, seed, threads, tell, store, executor)
@@ -62,7 +63,7 @@ class Scenario(Described, ScenarioKeys):
         call = None if tell is None else lambda *numbers: tell(Progress(*numbers))
         try:
             outcome = _trammel.run(
-                self.to_toml(), self._name, self._folder, list(engines), threads, seed, call
+                self.to_toml(), self._name, self._here(), list(engines), threads, seed, call
             )
         except _trammel.Refused as refused:
             refuse(refused)
@@ -87,7 +88,7 @@ class Scenario(Described, ScenarioKeys):
         if threads is not None and executor is not None:
             raise ValueError("with an executor, the cores are its own: leave out `threads`")
         words = _hand_out.Scenario(
-            self.to_toml(), self._name, self._folder, list(engines), seed, _hand_out.place_of(store)
+            self.to_toml(), self._name, self._here(), list(engines), seed, _hand_out.place_of(store)
         )
         return _hand_out.hand_out(words, executor or local(threads), tell)
 

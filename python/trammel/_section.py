@@ -27,7 +27,8 @@ class Section:
         _classes.setdefault((cls.__module__, cls.__name__), cls)
 
     def _fill(self, values: Mapping[str, object]) -> None:
-        self.__dict__.update(values)
+        for name, value in values.items():
+            self.__dict__[name] = tuple(value) if isinstance(value, list) else value
 
     def _given(self) -> dict[str, Any]:
         """The values by their names in Python, those that are not given left out."""

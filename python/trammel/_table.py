@@ -43,6 +43,13 @@ class Table:
         """The values of a column; None where a cell is empty."""
         return self._table.column(column)
 
+    def __contains__(self, column: object) -> bool:
+        return column in self.columns
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the columns."""
+        return iter(self.columns)
+
     def rows(self) -> Iterator[dict[str, object]]:
         """The rows, each by the columns' names."""
         return self._first(None)

@@ -39,9 +39,10 @@ def _rows(value: Any) -> list[list[tuple[str, Any]]] | None:
 
 
 def _inline(value: Any) -> str:
-    # Numbers of numpy and the like.
-    if not isinstance(value, (bool, int, float, str)) and hasattr(value, "item"):
-        value = value.item()
+    # Numbers and arrays of numpy, and columns of data frames. A number of numpy's is a `float` too,
+    # and prints as none.
+    if callable(convert := getattr(value, "tolist", None)):
+        value = convert()
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):

@@ -62,7 +62,7 @@ class _Core:
             self.environments = _trammel.Environments(
                 scenario.to_toml(),
                 scenario._name,
-                scenario._folder,
+                scenario._here(),
                 list(agents),
                 list(observe),
                 act,
@@ -144,7 +144,10 @@ class CongestionEnv(Env[Floats, Floats]):
         return self._observation.copy(), {"time_s": self._core.times.item(0)}
 
     def step(self, action: Floats) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
-        reward, terminated, truncated, now = self._step(action[0])
+        decided = action[0]
+        if decided != decided:
+            raise ValueError("an action is a number, not NaN")
+        reward, terminated, truncated, now = self._step(decided)
         if self._function is not None:
             reward = float(self._function(self.features))
         return self._observation.copy(), reward, terminated, truncated, {"time_s": now}
@@ -181,6 +184,7 @@ class CongestionVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self.num_envs = num_envs
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}
         self.single_observation_space = core.seen
+        self._maker = os.getpid()
         self.single_action_space = core.done
         self.observation_space = batch_space(core.seen, num_envs)
         self.action_space = batch_space(core.done, num_envs)
@@ -211,6 +215,10 @@ class CongestionVectorEnv(VectorEnv[Floats, Floats, NDArray[Any]]):
         self, actions: Floats
     ) -> tuple[Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         core = self._core
+        if os.getpid() != self._maker:
+            raise RuntimeError("a process that was forked makes environments of its own")
+        if np.isnan(actions).any():
+            raise ValueError("actions are numbers, not NaN")
         core.actions[...] = actions
         ended = core.terminated | core.truncated
         core.environments.step()

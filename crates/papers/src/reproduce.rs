@@ -415,8 +415,9 @@ fn info(
     let texts = texts.chain(of_streams);
     let ran = reproduced.done.iter().filter_map(|one| one.ran.as_ref());
     let most = ran.flat_map(|ran| &ran.file.points);
-    let seeds = most
-        .flat_map(|point| (0..point.scenario.repeat).map(|n| point.scenario.seed + u64::from(n)));
+    let seeds = most.flat_map(|point| {
+        (0..point.scenario.repeat).map(|n| point.scenario.seed.wrapping_add(u64::from(n)))
+    });
     let seeds: std::collections::BTreeSet<u64> = seeds.collect();
     RunInfo {
         command: std::env::args().collect(),

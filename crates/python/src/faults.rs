@@ -3,7 +3,9 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use trammel_core::raised::Raised;
 use trammel_scenario::diagnose::{Problem, Problems};
 use trammel_scenario::model::Engine;
 use trammel_scenario::{Description, File, ReadError, Subject};
@@ -33,7 +35,7 @@ pub(crate) fn check(
 ) -> PyResult<Vec<(String, String)>> {
     let engines = engines_of(&engines)?;
     let read = || Description::parse(name, text, &folder, &reading(&engines));
-    let description = py.detach(read).map_err(|why| refused(name, &why))?;
+    let description = py.detach(|| unraised(name, || read().map_err(|why| refused(name, &why))))?;
     let unhashed = |id: String| (id, String::new());
     Ok(match description {
         Description::Transport(file) => {
@@ -73,7 +75,24 @@ pub(crate) fn read(
     engines: &[Engine],
     seed: Option<u64>,
 ) -> PyResult<File> {
-    embedded::read(name, text, folder, engines, seed).map_err(|why| refused(name, &why))
+    unraised(name, || {
+        embedded::read(name, text, folder, engines, seed).map_err(|why| refused(name, &why))
+    })
+}
+
+/// What `act` gives. A law in Python is drawn from as a scenario is read; where it raises, that is
+/// an error of the scenario.
+fn unraised<T>(name: &str, act: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|panic| {
+        let words = match Raised::of(panic.as_ref()) {
+            Some(Raised(words)) => words.as_str(),
+            None => "a fault of Trammel: reading it panicked",
+        };
+        Err(Refused::new_err((
+            format!("{name}: {words}"),
+            Vec::<Fault>::new(),
+        )))
+    })
 }
 
 /// The engines of `names`.

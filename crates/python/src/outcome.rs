@@ -37,7 +37,7 @@ impl Outcome {
     ) -> Outcome {
         let scenarios = run.file.points.iter().map(|point| &point.scenario);
         let seeds: BTreeSet<u64> = scenarios
-            .flat_map(|one| (0..one.repeat).map(|n| one.seed + u64::from(n)))
+            .flat_map(|one| (0..one.repeat).map(|n| one.seed.wrapping_add(u64::from(n))))
             .collect();
         let seconds = (took.as_secs_f64() * 1e3).round() / 1e3;
         let info = RunInfo {

@@ -14,8 +14,8 @@ use trammel_stats::table::Table;
 pub type Facts = Vec<(String, String)>;
 
 /// What is missing in a build without Parquet.
-pub(crate) const MISSING: &str =
-    "this build has no Parquet: build trammel with `--features parquet`";
+pub(crate) const MISSING: &str = "this build has no Parquet: build it with `--features parquet`; \
+                                  wheels of `pip install .` have it";
 
 /// Whether this build writes Parquet.
 pub(crate) const IS_BUILT: bool = cfg!(feature = "parquet");

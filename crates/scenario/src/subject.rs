@@ -48,7 +48,8 @@ impl Subject {
         }
     }
 
-    /// The subject of a file's text, by [`Subject::of`]; of transport where it is no TOML.
+    /// The subject of a file's text: the one that it names, or by its tables where it names none;
+    /// transport where it is no TOML.
     pub fn of_text(text: &str) -> Subject {
         Node::parse(text).map_or(Subject::Transport, |root| Subject::of(&root))
     }

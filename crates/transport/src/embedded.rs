@@ -8,6 +8,7 @@ use crate::points::{Failure, RunOptions, TransportOutcome, Unwatched, Watch, run
 use crate::refusals::reading;
 use crate::run::take_from;
 use std::path::Path;
+use trammel_report::run_folder::file_name;
 use trammel_report::store::Store;
 use trammel_report::{Provenance, Report};
 use trammel_scenario::model::Engine;
@@ -93,7 +94,8 @@ impl Embedded {
         let all = self.outcome.traces.iter().enumerate();
         all.filter_map(|(at, one)| {
             let name = one.name(&self.file)?;
-            Some((at, format!("{name}.{}", one.trace.entity)))
+            let entity = file_name(&one.trace.entity);
+            Some((at, format!("{}.{entity}", file_name(&name))))
         })
     }
 

@@ -242,7 +242,7 @@ impl Subject for Transport {
     fn seeds(&self) -> BTreeSet<u64> {
         let points = self.file.points.iter().map(|point| &point.scenario);
         points
-            .flat_map(|one| (0..one.repeat).map(|n| one.seed + u64::from(n)))
+            .flat_map(|one| (0..one.repeat).map(|n| one.seed.wrapping_add(u64::from(n))))
             .collect()
     }
 

@@ -205,7 +205,17 @@ def hand_out(
             cut = batches(begin, executor.cores)
             tasks = [task_of(scenario, one, str(program)) for one in cut]
             rounds.unsure = {run.key for run in begin}
-            executor.run(tasks, lambda at, ended: rounds.ended(cut[at], ended))
+            told: set[int] = set()
+
+            def ended(at: int, how: Ended, cut: list[list[Missing]] = cut, told: set[int] = told) -> None:
+                told.add(at)
+                rounds.ended(cut[at], how)
+
+            executor.run(tasks, ended)
+            for at, batch in enumerate(cut):
+                if at not in told:
+                    # Or an executor that forgets its tasks would be asked for ever.
+                    rounds.begun.update(run.key for run in batch)
             _, left = scenario.missing(rounds.unsure)
             rounds.look(left)
     except KeyboardInterrupt:

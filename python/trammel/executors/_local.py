@@ -11,6 +11,10 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from ._executor import Ended, Executor, Task, Tell, start
 
 
+_PATIENCE_S = 10
+"""How long a process may take to end after an interrupt."""
+
+
 class _Local(Executor):
     def __init__(self, cores: int) -> None:
         self._cores = cores
@@ -41,9 +45,15 @@ class _Local(Executor):
                     tell(places[future], future.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            # They finish the run at hand and keep it.
+            # They finish the run at hand and keep it; one that cannot is not waited for.
             for process in list(self._running):
                 process.send_signal(signal.SIGINT)
+            try:
+                for process in list(self._running):
+                    process.wait(_PATIENCE_S)
+            except BaseException:
+                for process in list(self._running):
+                    process.kill()
             raise
         finally:
             pool.shutdown()

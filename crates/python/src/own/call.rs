@@ -44,7 +44,7 @@ thread_local! {
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 static IS_LEFT: AtomicBool = AtomicBool::new(false);
 /// How long Python's end waits for a hook that does not come back.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A call that is in Python.
 struct Inside;
@@ -64,16 +64,18 @@ impl Drop for Inside {
     }
 }
 
-/// Lets no engine into Python any more, and waits for those that are in. Called as Python ends.
+/// Lets no engine into Python any more, and waits for those that are in; says whether all came out.
+/// Called as Python ends.
 #[pyfunction]
-pub(crate) fn leave(py: Python<'_>) {
+pub(crate) fn leave(py: Python<'_>) -> bool {
     IS_LEFT.store(true, Ordering::SeqCst);
     py.detach(|| {
         let began = Instant::now();
         while INSIDE.load(Ordering::SeqCst) > 0 && began.elapsed() < PATIENCE {
             thread::sleep(Duration::from_millis(1));
         }
-    });
+        INSIDE.load(Ordering::SeqCst) == 0
+    })
 }
 
 /// Gives this thread a state that stays, unless it has one.

@@ -100,7 +100,7 @@ impl Point {
     /// The seeds of its runs, in their order.
     pub fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
         let first = self.scenario.seed;
-        (0..self.scenario.repeat).map(move |repeat| first + u64::from(repeat))
+        (0..self.scenario.repeat).map(move |repeat| first.wrapping_add(u64::from(repeat)))
     }
 }
 

@@ -54,6 +54,7 @@ impl Connection {
             120
         };
         let window = u64::from(tp.snd_cwnd.max(tp.packets_out)) * u64::from(tp.mss);
-        (window * percent * 80_000 / u64::from(tp.srtt_us)).min(most)
+        // A control of a user's may set any window.
+        (window.saturating_mul(percent * 80_000) / u64::from(tp.srtt_us)).min(most)
     }
 }

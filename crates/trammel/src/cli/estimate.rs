@@ -58,7 +58,8 @@ pub(super) struct Args {
         long,
         value_name = "BYTES,…",
         value_delimiter = ',',
-        default_value = "64,128,256,512,1024,1280,1518"
+        default_value = "64,128,256,512,1024,1280,1518",
+        value_parser = clap::value_parser!(u32).range(64..=65_535)
     )]
     frame_sizes: Vec<u32>,
     /// Flows that come

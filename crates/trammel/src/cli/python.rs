@@ -24,8 +24,12 @@ const COMMANDS: [&str; 8] = [
 /// Arguments that the package gives by itself.
 const OWN: [&str; 5] = ["out", "force", "json", "help", "write_docs"];
 
-/// Arguments that take a scenario or a configuration in place of a file.
-const SCENARIOS: [(&str, &str); 2] = [("estimate", "files"), ("place", "scenario")];
+/// Arguments that take more than the path of a file.
+const OBJECTS: [(&str, &str, &str); 3] = [
+    ("compare", "runs", "Text | Result"),
+    ("estimate", "files", "Text | Scenario"),
+    ("place", "scenario", "Text | Scenario"),
+];
 
 const HEAD: &str = r#""""Commands of the program as functions, one argument an option.
 
@@ -61,8 +65,11 @@ fn is_list(arg: &Arg) -> bool {
 
 /// The type of one value.
 fn one(command: &Command, arg: &Arg) -> String {
-    if SCENARIOS.contains(&(command.get_name(), arg.get_id().as_str())) {
-        return "Text | Scenario".to_owned();
+    let is_it = |(of, name, _): &&(&str, &str, &str)| {
+        (*of, *name) == (command.get_name(), arg.get_id().as_str())
+    };
+    if let Some((_, _, taken)) = OBJECTS.iter().find(is_it) {
+        return (*taken).to_owned();
     }
     let words = arg.get_possible_values();
     if !words.is_empty() && !matches!(arg.get_action(), ArgAction::SetTrue) {
@@ -71,6 +78,13 @@ fn one(command: &Command, arg: &Arg) -> String {
             .map(|word| format!("\"{}\"", word.get_name()))
             .collect();
         return format!("Literal[{}]", words.join(", "));
+    }
+    // A share that is written as `5%`.
+    if arg
+        .get_value_names()
+        .is_some_and(|names| names[0] == "PERCENT")
+    {
+        return "Text".to_owned();
     }
     // Its type is known by comparison alone.
     let parses = |parser: ValueParser| arg.get_value_parser().type_id() == parser.type_id();
@@ -159,7 +173,13 @@ fn help(arg: &Arg) -> String {
 /// The function of a command.
 fn function(command: &Command) -> String {
     let args = command.get_arguments();
+    // What does not go with a run folder has no result that could be read from one.
+    let has_folder = |arg: &&Arg| {
+        let conflicts = command.get_arg_conflicts_with(arg);
+        !conflicts.iter().any(|other| other.get_id() == "out")
+    };
     let args = args.filter(|arg| !OWN.contains(&arg.get_id().as_str()));
+    let args = args.filter(has_folder);
     let (places, options): (Vec<&Arg>, Vec<&Arg>) = args.partition(|arg| arg.is_positional());
     let mut out = format!("\n\ndef {}(\n", command.get_name());
     for arg in &places {
