@@ -126,8 +126,8 @@ class ByProgram(Described):
     ) -> Result:
         """Runs every point by every engine, as `trammel run` does.
 
-        An interrupt finishes the runs at hand and raises `Interrupted`, whose `run` has what was
-        done.
+        An interrupt keeps the runs that are finished and raises `Interrupted`, whose `run` has
+        them.
 
         Args:
             engines: engines in place of the scenario's own.

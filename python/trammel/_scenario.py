@@ -33,8 +33,8 @@ class Scenario(Described, ScenarioKeys):
     ) -> Run:
         """Runs every point by every engine, over all cores, without Python's lock.
 
-        An interrupt finishes the runs at hand and raises `Interrupted`, whose `run` has what was
-        done; a second one ends at once.
+        An interrupt keeps the runs that are finished and raises `Interrupted`, whose `run` has
+        them; a second one ends at once.
 
         Args:
             engines: engines in place of the scenario's own.
