@@ -316,3 +316,30 @@ def test_any_window_is_borne(short: tm.Scenario) -> None:
             tp.snd_cwnd = 2**31
 
     assert short.replace(flows=[tm.Flow("vast")], duration="200 ms").run(["simulate"]).failures == []
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"every": 20, "on_interval": lambda self, tp, sample: None}, "is a time such as"),
+        ({"params": []}, "is a dictionary"),
+        ({"params": {"a": (1, 2)}}, "default, least, most"),
+        ({"params": {1: 2}}, "default, least, most"),
+        ({"params": {"cong_avoid": 1}}, "a name of ours"),
+    ],
+)
+def test_what_cannot_be_registered_is_told(body: dict[str, object], told: str) -> None:
+    own = type("Odd", (tm.CongestionControl,), {"name": "odd", **body})
+    with pytest.raises((TypeError, ValueError), match=told):
+        tm.register(own)
+
+
+def test_a_hook_is_not_awaited() -> None:
+    class Late(tm.CongestionControl):
+        name = "late"
+
+        async def cong_avoid(self, tp: tm.Sender, acked: int) -> None:  # type: ignore[override]
+            pass
+
+    with pytest.raises(TypeError, match="not awaited"):
+        tm.register(Late)

@@ -218,6 +218,14 @@ def register(own: C) -> C:
     every = getattr(own, "every", None)
     if base is CongestionControl and ("on_interval" in hooks) != (every is not None):
         raise TypeError(f"`{own.__name__}` needs both `every` and `on_interval`, or neither")
+    if every is not None and not isinstance(every, str):
+        raise TypeError(f"`{own.__name__}.every` is a time such as \"20 ms\", not {every!r}")
+    if late := [hook for hook in hooks if inspect.iscoroutinefunction(getattr(own, hook))]:
+        raise TypeError(f"`{own.__name__}.{late[0]}` is `async`; hooks are called, not awaited")
+    if not isinstance(own.params, Mapping):
+        raise TypeError(f"`{own.__name__}.params` is a dictionary, not {own.params!r}")
+    if taken := [key for key in own.params if key == "self" or hasattr(base, str(key))]:
+        raise ValueError(f"`{own.__name__}` cannot have a parameter `{taken[0]}`: it is a name of ours")
     said = {
         "family": base._family,
         "name": name,
@@ -254,7 +262,10 @@ _INTERRUPTED = 130
 
 
 def _parameter(name: str, value: Parameter) -> tuple[str, float, float, float]:
-    default, least, most = value if isinstance(value, tuple) else (value, -1e18, 1e18)
+    triple = value if isinstance(value, tuple) else (value, -1e18, 1e18)
+    if not isinstance(name, str) or len(triple) != 3:
+        raise TypeError(f"a parameter is `name: (default, least, most)`, not {name!r}: {value!r}")
+    default, least, most = triple
     return name, float(default), float(least), float(most)
 
 
