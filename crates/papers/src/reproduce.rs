@@ -414,11 +414,7 @@ fn info(
         .map(|(name, text)| format!("# {name}\n{text}"));
     let texts = texts.chain(of_streams);
     let ran = reproduced.done.iter().filter_map(|one| one.ran.as_ref());
-    let most = ran.flat_map(|ran| &ran.file.points);
-    let seeds = most.flat_map(|point| {
-        (0..point.scenario.repeat).map(|n| point.scenario.seed.wrapping_add(u64::from(n)))
-    });
-    let seeds: std::collections::BTreeSet<u64> = seeds.collect();
+    let seeds: std::collections::BTreeSet<u64> = ran.flat_map(|ran| ran.file.seeds()).collect();
     RunInfo {
         command: std::env::args().collect(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -3,7 +3,7 @@
 use crate::table::Table;
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use trammel_ground::machine;
@@ -35,17 +35,13 @@ impl Outcome {
         started: String,
         took: Duration,
     ) -> Outcome {
-        let scenarios = run.file.points.iter().map(|point| &point.scenario);
-        let seeds: BTreeSet<u64> = scenarios
-            .flat_map(|one| (0..one.repeat).map(|n| one.seed.wrapping_add(u64::from(n))))
-            .collect();
         let seconds = (took.as_secs_f64() * 1e3).round() / 1e3;
         let info = RunInfo {
             command: vec!["trammel.Scenario.run in Python".to_owned()],
             version: env!("CARGO_PKG_VERSION").to_owned(),
             scenario: run.file.name.clone(),
             scenario_text: run.file.text.clone(),
-            seeds: seeds.into_iter().collect(),
+            seeds: run.file.seeds().into_iter().collect(),
             machine: machine::facts(),
             started,
             wall_s: BTreeMap::from([("engines".to_owned(), seconds)]),

@@ -7,6 +7,7 @@ use crate::reading::Reading;
 use crate::sweep::{self, Point};
 use crate::tree::Node;
 use crate::{ReadError, Subject, hash, keys, source};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A scenario file that was read without a fault.
@@ -95,6 +96,14 @@ impl File {
     pub fn captures_packets(&self) -> bool {
         let mut points = self.points.iter();
         points.any(|point| point.scenario.pcap != Pcap::Off || point.scenario.qlog)
+    }
+
+    /// The seeds of all runs.
+    pub fn seeds(&self) -> BTreeSet<u64> {
+        let scenarios = self.points.iter().map(|point| &point.scenario);
+        scenarios
+            .flat_map(|one| (0..one.repeat).map(|repeat| one.seed_of(repeat)))
+            .collect()
     }
 
     /// A file of one point, for a scenario that was built from Rust.

@@ -335,6 +335,11 @@ impl Scenario {
         self.repeat = repeat;
         self
     }
+    /// The seed of the run number `repeat`, from 0; after the last of 64 bits comes 0.
+    pub fn seed_of(&self, repeat: u32) -> u64 {
+        self.seed.wrapping_add(u64::from(repeat))
+    }
+
     /// Sets the first seed.
     pub fn seed(mut self, seed: u64) -> Scenario {
         self.seed = seed;

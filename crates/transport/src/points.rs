@@ -192,7 +192,7 @@ struct PointJob<'a> {
 
 impl PointJob<'_> {
     fn seed(&self) -> u64 {
-        self.scenario.seed.wrapping_add(u64::from(self.repeat))
+        self.scenario.seed_of(self.repeat)
     }
 
     fn work(&self) -> f64 {
@@ -336,9 +336,7 @@ pub fn run_points(
             let mut cells = vec![Cell::from(run.label.engine()), point.id.as_str().into()];
             cells.extend(columns::cells_of(&point.swept, &swept));
             cells.push(Cell::from(run.repeat));
-            cells.push(Cell::from(
-                point.scenario.seed.wrapping_add(u64::from(run.repeat)),
-            ));
+            cells.push(Cell::from(point.scenario.seed_of(run.repeat)));
             (cells, pick(run.tables))
         });
         columns::gather(name, &leading, columns, rows)
@@ -455,7 +453,7 @@ fn jobs<'a>(
         let scenario = &point.scenario;
         let label = label(scenario);
         for repeat in 0..scenario.repeat {
-            let seed = scenario.seed.wrapping_add(u64::from(repeat));
+            let seed = scenario.seed_of(repeat);
             let curves = shown.contains(&at) && repeat == 0;
             let key = run_key(scenario, seed);
             jobs.push(PointJob {
@@ -503,7 +501,7 @@ fn add_harm(
     if !scenario.solo {
         return;
     }
-    let seed = scenario.seed.wrapping_add(u64::from(repeat));
+    let seed = scenario.seed_of(repeat);
     let goodput = |index| {
         let key = run_key(&harm::alone(scenario, index), seed);
         alone.get(key.as_str()).copied()

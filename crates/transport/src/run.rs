@@ -240,10 +240,7 @@ impl Subject for Transport {
     }
 
     fn seeds(&self) -> BTreeSet<u64> {
-        let points = self.file.points.iter().map(|point| &point.scenario);
-        points
-            .flat_map(|one| (0..one.repeat).map(|n| one.seed.wrapping_add(u64::from(n))))
-            .collect()
+        self.file.seeds()
     }
 
     fn carry_out<'a>(
