@@ -1,6 +1,6 @@
 //! Environments for learning: scenarios that step, with their numbers in numpy's arrays.
 
-use crate::faults::read;
+use crate::faults::{read, words_of};
 use crate::memory::Memory;
 use crate::own::{UnderWay, leave_threads};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
-use trammel_core::raised::Raised;
 use trammel_core::time::Span;
 use trammel_core::units::{Dimension, Quantity, nearest};
 use trammel_environment::act::Act;
@@ -142,10 +141,7 @@ fn apart<T: Send>(py: Python<'_>, act: impl FnOnce() -> Result<T, Error> + Send)
     let done = py.detach(|| catch_unwind(AssertUnwindSafe(act)));
     match done {
         Ok(done) => done.map_err(|error| wrong(&error)),
-        Err(panic) => Err(PyRuntimeError::new_err(match Raised::of(panic.as_ref()) {
-            Some(Raised(words)) => words.clone(),
-            None => "a fault of Trammel: the simulator panicked".to_owned(),
-        })),
+        Err(panic) => Err(PyRuntimeError::new_err(words_of(panic.as_ref()))),
     }
 }
 

@@ -3,14 +3,16 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use trammel_core::raised::Raised;
 use trammel_scenario::diagnose::{Problem, Problems};
 use trammel_scenario::model::Engine;
 use trammel_scenario::{Description, File, ReadError, Subject};
 use trammel_transport::embedded;
 use trammel_transport::refusals::reading;
+use trammel_transport::run::Transport;
 
 create_exception!(
     _trammel,
@@ -36,26 +38,12 @@ pub(crate) fn check(
     let engines = engines_of(&engines)?;
     let read = || Description::parse(name, text, &folder, &reading(&engines));
     let description = py.detach(|| unraised(name, || read().map_err(|why| refused(name, &why))))?;
-    let unhashed = |id: String| (id, String::new());
-    Ok(match description {
-        Description::Transport(file) => {
-            let points = file.points.into_iter();
-            points.map(|point| (point.id, point.hash)).collect()
-        }
-        Description::Forwarding(file) => {
-            let points = file.points.into_iter();
-            points.map(|point| unhashed(point.id)).collect()
-        }
-        Description::Traffic(file) => {
-            let points = file.points.into_iter();
-            points.map(|point| unhashed(point.id)).collect()
-        }
-        Description::Routing(file) => {
-            let points = file.points.into_iter();
-            points.map(|point| unhashed(point.id)).collect()
-        }
-        Description::Placement(_) => vec![unhashed("base".to_owned())],
-    })
+    if matches!(description, Description::Placement(_)) {
+        return Ok(vec![("base".to_owned(), String::new())]);
+    }
+    let points = description.points().into_iter();
+    let texts = points.map(|one| (one.id.to_owned(), one.hash.unwrap_or_default().to_owned()));
+    Ok(texts.collect())
 }
 
 /// The subject of `text`, as the package names its module.
@@ -71,7 +59,7 @@ pub(crate) fn subject(text: &str) -> &'static str {
 pub(crate) fn read(
     text: &str,
     name: &str,
-    folder: &std::path::Path,
+    folder: &Path,
     engines: &[Engine],
     seed: Option<u64>,
 ) -> PyResult<File> {
@@ -84,10 +72,7 @@ pub(crate) fn read(
 /// an error of the scenario.
 fn unraised<T>(name: &str, act: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|panic| {
-        let words = match Raised::of(panic.as_ref()) {
-            Some(Raised(words)) => words.as_str(),
-            None => "a fault of Trammel: reading it panicked",
-        };
+        let words = words_of(panic.as_ref());
         Err(Refused::new_err((
             format!("{name}: {words}"),
             Vec::<Fault>::new(),
@@ -95,8 +80,30 @@ fn unraised<T>(name: &str, act: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     })
 }
 
+/// What unwound: the words of a plug-in in Python, or a fault of ours.
+pub(crate) fn words_of(panic: &(dyn Any + Send)) -> String {
+    match Raised::of(panic) {
+        Some(Raised(words)) => words.clone(),
+        None => "a fault of Trammel: it panicked".to_owned(),
+    }
+}
+
+/// What `text` says, by `engines`, or where none are given, by its own.
+pub(crate) fn transport(
+    py: Python<'_>,
+    text: &str,
+    name: &str,
+    folder: &Path,
+    engines: &[String],
+    seed: Option<u64>,
+) -> PyResult<Transport> {
+    let engines = engines_of(engines)?;
+    let file = py.detach(|| read(text, name, folder, &engines, seed))?;
+    Ok(Transport::new(file, &engines))
+}
+
 /// The engines of `names`.
-pub(crate) fn engines_of(names: &[String]) -> PyResult<Vec<Engine>> {
+fn engines_of(names: &[String]) -> PyResult<Vec<Engine>> {
     let engine = |name: &String| {
         Engine::from_name(name).ok_or_else(|| {
             PyValueError::new_err(format!(

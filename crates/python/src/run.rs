@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! caller's thread: wait 50 ms for news ─> signals? ─> progress? ─┐      engines' thread
-//!        ^ └────────────── stop after the runs at hand ──────────│────> run, tell news
+//!        ^ └────────────── stop the engines ─────────────────────│────> run, tell news
 //!        └───────────────────────────────────────────────────────┘
 //! ```
-//! An interrupt, or an error of the caller's callback, stops after the runs at hand; what is done
-//! comes with it as [`Stopped`]. A second interrupt leaves the engines to end in the background.
+//! An interrupt, or an error of the caller's callback, stops the engines; the runs that are
+//! finished come with it as [`Stopped`]. A second interrupt leaves the engines to end in the
+//! background.
 
-use crate::faults::{engines_of, read};
+use crate::faults::{transport, words_of};
 use crate::outcome::Outcome;
 use crate::own::{UnderWay, leave_threads, used_by};
 use crate::watch::{Messenger, News, Progress};
@@ -21,11 +22,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
-use trammel_core::raised::Raised;
 use trammel_ground::machine;
 use trammel_transport::embedded::Embedded;
 use trammel_transport::points::RunOptions;
-use trammel_transport::run::Transport;
 
 create_exception!(
     _trammel,
@@ -53,9 +52,7 @@ pub(crate) fn run(
     seed: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
-    let engines = engines_of(&engines)?;
-    let file = py.detach(|| read(text, name, &folder, &engines, seed))?;
-    let transport = Transport::new(file, &engines);
+    let transport = transport(py, text, name, &folder, &engines, seed)?;
     let options = RunOptions {
         engines: transport.engines.clone(),
         threads,
@@ -81,12 +78,8 @@ pub(crate) fn run(
     // Its last objects of Python's go without the lock that this thread has.
     let ended = py.detach(|| engines.join());
     leave_threads(py);
-    let (run, engines) = ended.map_err(|panic| {
-        PyRuntimeError::new_err(match Raised::of(panic.as_ref()) {
-            Some(Raised(words)) => words.clone(),
-            None => "a fault of Trammel: the engines panicked".to_owned(),
-        })
-    })?;
+    let (run, engines) =
+        ended.map_err(|panic| PyRuntimeError::new_err(words_of(panic.as_ref())))?;
     let run = run.map_err(|why| PyRuntimeError::new_err(format!("{name}: {why:#}")))?;
     let outcome = Outcome::new(run, &engines, started, clock.elapsed());
     match stopped_by {

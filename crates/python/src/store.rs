@@ -1,6 +1,6 @@
 //! Runs that others make and put into a store: which are missing, and what is there.
 
-use crate::faults::{engines_of, read};
+use crate::faults::transport;
 use crate::outcome::Outcome;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -11,7 +11,6 @@ use trammel_ground::{identity, machine};
 use trammel_report::store::Store;
 use trammel_transport::embedded::Embedded;
 use trammel_transport::points::{ListedRun, RunOptions};
-use trammel_transport::run::Transport;
 
 /// The key of a run, the engine that makes it, and about how many seconds it takes.
 type Missing = (String, &'static str, f64);
@@ -37,9 +36,7 @@ pub(crate) fn missing(
     store: &str,
     only: Option<BTreeSet<String>>,
 ) -> PyResult<(usize, Vec<Missing>)> {
-    let engines = engines_of(&engines)?;
-    let file = py.detach(|| read(text, name, &folder, &engines, seed))?;
-    let transport = Transport::new(file, &engines);
+    let transport = transport(py, text, name, &folder, &engines, seed)?;
     let missing = py.detach(|| transport.missing_here(&Store::open(store)?, only.as_ref()));
     let missing = missing.map_err(|why| PyRuntimeError::new_err(format!("{name}: {why:#}")));
     let (all, runs) = missing?;
@@ -61,9 +58,7 @@ pub(crate) fn gather(
     seed: Option<u64>,
     store: &str,
 ) -> PyResult<Outcome> {
-    let engines = engines_of(&engines)?;
-    let file = py.detach(|| read(text, name, &folder, &engines, seed))?;
-    let transport = Transport::new(file, &engines);
+    let transport = transport(py, text, name, &folder, &engines, seed)?;
     let options = RunOptions {
         engines: transport.engines.clone(),
         ..RunOptions::default()

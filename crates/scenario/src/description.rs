@@ -4,6 +4,7 @@ use crate::forwarding::ForwardingFile;
 use crate::placement::PlacementFile;
 use crate::reading::Reading;
 use crate::routing::RoutingFile;
+use crate::sweep::Swept;
 use crate::traffic::TrafficFile;
 use crate::{File, ReadError, Subject, source};
 use std::path::Path;
@@ -21,6 +22,17 @@ pub enum Description {
     Placement(PlacementFile),
     /// Routers with their control software on a topology.
     Routing(RoutingFile),
+}
+
+/// A point of a description: one combination of what is swept.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedPoint<'a> {
+    /// Its name in tables.
+    pub id: &'a str,
+    /// The swept parameters, in the order of the columns.
+    pub swept: &'a [Swept],
+    /// A hash of all that decides its numbers; nothing where runs of the subject have none.
+    pub hash: Option<&'a str>,
 }
 
 impl Description {
@@ -55,5 +67,48 @@ impl Description {
                 Description::Placement(PlacementFile::of_tree(name, text, dir, root, reading)?)
             }
         })
+    }
+
+    /// The file's name, as the user wrote it.
+    pub fn name(&self) -> &str {
+        match self {
+            Description::Transport(file) => &file.name,
+            Description::Forwarding(file) => &file.name,
+            Description::Traffic(file) => &file.name,
+            Description::Placement(file) => &file.name,
+            Description::Routing(file) => &file.name,
+        }
+    }
+
+    /// The points; a placement has none.
+    pub fn points(&self) -> Vec<NamedPoint<'_>> {
+        let unhashed = |id, swept| NamedPoint {
+            id,
+            swept,
+            hash: None,
+        };
+        match self {
+            Description::Transport(file) => {
+                let points = file.points.iter().map(|one| NamedPoint {
+                    id: &one.id,
+                    swept: &one.swept,
+                    hash: Some(&one.hash),
+                });
+                points.collect()
+            }
+            Description::Forwarding(file) => {
+                let points = file.points.iter();
+                points.map(|one| unhashed(&one.id, &one.swept)).collect()
+            }
+            Description::Traffic(file) => {
+                let points = file.points.iter();
+                points.map(|one| unhashed(&one.id, &one.swept)).collect()
+            }
+            Description::Routing(file) => {
+                let points = file.points.iter();
+                points.map(|one| unhashed(&one.id, &one.swept)).collect()
+            }
+            Description::Placement(_) => Vec::new(),
+        }
     }
 }

@@ -45,7 +45,7 @@ pub mod traffic;
 pub mod tree;
 pub mod workload;
 
-pub use description::Description;
+pub use description::{Description, NamedPoint};
 pub use file::File;
 pub use flow::{DelayedAck, Flow, Stack};
 pub use model::Scenario;

@@ -6,8 +6,7 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use trammel_ground::{DONE, USAGE, say};
-use trammel_scenario::sweep::Swept;
-use trammel_scenario::{Description, schema};
+use trammel_scenario::{Description, NamedPoint, schema};
 use trammel_transport::refusals::reading;
 
 /// Read scenario files and show every fault, without running anything
@@ -50,35 +49,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 continue;
             }
         };
-        match description {
-            Description::Transport(file) => {
-                let found = file.points.iter().map(|point| {
-                    let mut row = row(&file.name, &point.id, &point.swept);
-                    row.insert("hash".to_owned(), json!(point.hash));
-                    row
-                });
-                points.extend(faultless(&file.name, found));
-            }
-            Description::Forwarding(file) => {
-                let found = file.points.iter();
-                let found = found.map(|point| row(&file.name, &point.id, &point.swept));
-                points.extend(faultless(&file.name, found));
-            }
-            Description::Traffic(file) => {
-                let found = file.points.iter();
-                let found = found.map(|point| row(&file.name, &point.id, &point.swept));
-                points.extend(faultless(&file.name, found));
-            }
-            Description::Routing(file) => {
-                let found = file.points.iter();
-                let found = found.map(|point| row(&file.name, &point.id, &point.swept));
-                points.extend(faultless(&file.name, found));
-            }
-            Description::Placement(file) => {
-                let n = file.problem.chains.len();
-                say(&format!("{}: no fault, {n} chains to place", file.name));
-            }
+        let name = description.name();
+        if let Description::Placement(file) = &description {
+            let n = file.problem.chains.len();
+            say(&format!("{name}: no fault, {n} chains to place"));
+            continue;
         }
+        let found = description.points();
+        let (n, noun) = (
+            found.len(),
+            if found.len() == 1 { "point" } else { "points" },
+        );
+        say(&format!("{name}: no fault, {n} {noun}"));
+        points.extend(found.iter().map(|point| row(name, point)));
     }
     if args.json {
         out(&json!({ "schema": "trammel/1", "points": points }).to_string())?;
@@ -86,31 +69,20 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-/// The swept parameters of a point, by the columns that they have in tables.
-/// What is told of a point.
-type Row = serde_json::Map<String, serde_json::Value>;
-
-/// Says that a file has no fault, and how many points; gives these.
-fn faultless<I: ExactSizeIterator<Item = Row>>(name: &str, points: I) -> I {
-    let n = points.len();
-    let noun = if n == 1 { "point" } else { "points" };
-    say(&format!("{name}: no fault, {n} {noun}"));
-    points
-}
-
-fn row(file: &str, id: &str, swept: &[Swept]) -> Row {
-    let mut row = swept_cells(swept);
-    row.insert("file".to_owned(), json!(file));
-    row.insert("point".to_owned(), json!(id));
-    row
-}
-
-fn swept_cells(swept: &[Swept]) -> Row {
-    let cells = swept.iter().map(|swept| {
+/// What is told of a point: its swept parameters by the columns that they have in tables, and more.
+fn row(file: &str, point: &NamedPoint<'_>) -> serde_json::Map<String, serde_json::Value> {
+    let cells = point.swept.iter().map(|swept| {
         let value = swept.number.map_or_else(|| json!(swept.text), |n| json!(n));
         (swept.column.clone(), value)
     });
-    cells.collect()
+    let about = [
+        ("file", Some(file)),
+        ("point", Some(point.id)),
+        ("hash", point.hash),
+    ];
+    let about = about.into_iter();
+    let about = about.filter_map(|(name, text)| Some((name.to_owned(), json!(text?))));
+    cells.chain(about).collect()
 }
 
 /// Shows what is wrong with a configuration of the router; says whether it can run.

@@ -226,13 +226,14 @@ pub(crate) fn simulate(plan: &Plan) -> Outcome {
     let mut round = Round::new(plan, &times, alone_s);
     let mut begun = vec![0u32; runs];
     let mut left: Vec<usize> = (0..runs).collect();
-    let (mut batch_count, mut rounds, mut lost_reads) = (0, 0, 0);
+    let (mut batch_count, mut rounds) = (0, 0);
     while !left.is_empty() {
         rounds += 1;
         let cut = batches(&left, &plan.expected_s, plan.workers);
         batch_count += cut.len();
         let lost = round.carry_out(&cut);
         left.clear();
+        let mut lost_reads = 0;
         for (batch, from) in lost {
             // The run at hand was begun, those behind it were not.
             let missing = &cut[batch].runs[from..];
@@ -244,7 +245,6 @@ pub(crate) fn simulate(plan: &Plan) -> Outcome {
         // What a lost process has stored is looked for.
         round.wait_alone(plan.store.read_alone_s(lost_reads));
         round.reads.requests += lost_reads;
-        lost_reads = 0;
     }
     round.wait_alone(alone_s);
     let makespan_s = round.now_s;
