@@ -114,8 +114,12 @@ def call(
     words = [command]
     for name, value in options.items():
         words.extend(_words(name, value))
-    room = None if out is not None else Room()
-    folder = Path(out).absolute() if room is None and out is not None else Path(_of(room)) / "out"
+    room = None
+    if out is None:
+        room = Room()
+        folder = Path(room.path) / "out"
+    else:
+        folder = Path(out).absolute()
     words.extend([f"--out={folder}", *_words("force", force), "--"])
     for place in places:
         if isinstance(place, Given):
@@ -139,10 +143,6 @@ def call(
     if is_interrupted or code == _INTERRUPTED:
         raise Interrupted(result)
     return result
-
-
-def _of(room: Room | None) -> str:
-    return room.path if room is not None else ""
 
 
 def _carried_out(words: list[str], here: Path, text: str | None) -> tuple[int, str, str, bool]:

@@ -110,8 +110,7 @@ def _low(metric: str, values: Iterable[object]) -> dict[str, Any]:
 
 
 def _base(altair: Any, rows: list[dict[str, Any]], width: int, height: int) -> Any:
-    chart = altair.Chart(altair.Data(values=rows), width=width, height=height)
-    return chart
+    return altair.Chart(altair.Data(values=rows), width=width, height=height)
 
 
 def _safe(row: Mapping[str, Any]) -> dict[str, Any]:

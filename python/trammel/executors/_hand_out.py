@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from .. import _program, _trammel
 from .._faults import ScenarioError, refuse
-from .._result import Interrupted
 from .._progress import Progress
+from .._result import Interrupted
 from .._run import Run
 from ._executor import Ended, Executor, Task
 from ._local import local
@@ -134,13 +134,23 @@ class _Rounds:
         self.unsure: set[str] = set()
         """Runs of processes that did not end well: they may be in the store or not."""
         self._lost: list[tuple[Sequence[Missing], int]] = []
+        self._cut: list[list[Missing]] = []
+        self._untold: set[int] = set()
+        """The places of batches of which the executor has not told."""
         self._all, self._tell = all_runs, tell
         self._work_s = sum(run.expected_s for run in left) or 1.0
         self._done, self._done_s = 0, 0.0
         self._runs = len(left)
 
-    def ended(self, batch: Sequence[Missing], ended: Ended) -> None:
-        """Notes how the process of a batch ended."""
+    def begin(self, cut: list[list[Missing]]) -> None:
+        """A round with these batches begins."""
+        self._cut, self._untold = cut, set(range(len(cut)))
+        self.unsure = {run.key for batch in cut for run in batch}
+
+    def ended(self, at: int, ended: Ended) -> None:
+        """Notes how the process of the batch at this place ended."""
+        self._untold.discard(at)
+        batch = self._cut[at]
         words = ended.said.strip().splitlines()
         keys = [run.key for run in batch]
         if ended.code == _USAGE:
@@ -172,6 +182,9 @@ class _Rounds:
             if first is not None:
                 self.begun[first] += times
         self._lost.clear()
+        for at in self._untold:
+            # Or an executor that forgets its tasks would be asked for ever.
+            self.begun.update(run.key for run in self._cut[at])
 
     def may_begin(self, run: Missing) -> bool:
         return self.begun[run.key] < _TRIES and self.refused[run.key] < _REFUSALS
@@ -204,18 +217,8 @@ def hand_out(
             given_up += [run for run in left if not rounds.may_begin(run)]
             cut = batches(begin, executor.cores)
             tasks = [task_of(scenario, one, str(program)) for one in cut]
-            rounds.unsure = {run.key for run in begin}
-            told: set[int] = set()
-
-            def ended(at: int, how: Ended, cut: list[list[Missing]] = cut, told: set[int] = told) -> None:
-                told.add(at)
-                rounds.ended(cut[at], how)
-
-            executor.run(tasks, ended)
-            for at, batch in enumerate(cut):
-                if at not in told:
-                    # Or an executor that forgets its tasks would be asked for ever.
-                    rounds.begun.update(run.key for run in batch)
+            rounds.begin(cut)
+            executor.run(tasks, rounds.ended)
             _, left = scenario.missing(rounds.unsure)
             rounds.look(left)
     except KeyboardInterrupt:

@@ -10,7 +10,6 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from ._executor import Ended, Executor, Task, Tell, start
 
-
 _PATIENCE_S = 10
 """How long a process may take to end after an interrupt."""
 
@@ -45,7 +44,7 @@ class _Local(Executor):
                     tell(places[future], future.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            # They finish the run at hand and keep it; one that cannot is not waited for.
+            # They keep the runs that are finished; one that does not end is not waited for.
             for process in list(self._running):
                 process.send_signal(signal.SIGINT)
             try:
