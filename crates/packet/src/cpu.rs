@@ -14,7 +14,8 @@ pub fn prefetch<T>(place: &T) {
     let _ = place;
 }
 
-/// The processor's time-stamp counter; nanoseconds of a monotonic clock where there is none.
+/// The processor's time-stamp counter; nanoseconds of a monotonic clock where there is none, and 0
+/// where there is no clock either, as in WebAssembly.
 #[inline]
 #[allow(unsafe_code)]
 pub fn cycles() -> u64 {
@@ -23,7 +24,11 @@ pub fn cycles() -> u64 {
     unsafe {
         std::arch::x86_64::_rdtsc()
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_family = "wasm")]
+    {
+        0
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_family = "wasm")))]
     {
         use std::sync::LazyLock;
         use std::time::Instant;

@@ -408,9 +408,28 @@ const RULES: &[Rule] = &[
     (
         // What needs no operating system, as a module for browsers and Node.
         "trammel-wasm",
-        &["trammel-scenario", "trammel-transport"],
+        &[
+            "trammel-core",
+            "trammel-queues",
+            "trammel-scenario",
+            "trammel-tcp",
+            "trammel-transport",
+            "trammel-wasm-memory",
+        ],
+        &["serde_json", "toml_edit"],
+    ),
+    (
+        // Click configurations in a browser.
+        "trammel-wasm-click",
+        &[
+            "trammel-router",
+            "trammel-stats",
+            "trammel-wasm-memory",
+            "trammel-workbench",
+        ],
         &["serde_json"],
     ),
+    ("trammel-wasm-memory", &[], &["serde_json"]),
     (
         // Scenarios step by step, for agents that learn.
         "trammel-environment",

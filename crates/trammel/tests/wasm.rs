@@ -1,8 +1,16 @@
-//! The module for WebAssembly runs `examples/first.toml` in Node: its tables are those of the
-//! native program.
+//! The module for WebAssembly runs `examples/first.toml` and random scenarios in Node: its tables
+//! are those of the native program.
 
+#[allow(dead_code, reason = "another test names the keys that were used")]
+mod generator;
+
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use trammel::scenario::model::Engine;
+use trammel::transport::embedded::{self, Embedded};
+use trammel::transport::points::{RunOptions, Unwatched};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
@@ -37,22 +45,95 @@ fn succeed(what: &str, output: &Output) {
     );
 }
 
+/// The module as the site has it. A folder of its own: cargo holds the other one while it runs
+/// tests.
+fn module() -> PathBuf {
+    let built = root().join("target/wasm");
+    let build = Command::new(env!("CARGO"))
+        .current_dir(root())
+        .env("CARGO_TARGET_DIR", &built)
+        .args(["build", "--quiet", "--locked", "--profile", "playground"])
+        .args(["--target", TARGET, "--package", "trammel-wasm"])
+        .output()
+        .expect("the program can be started");
+    succeed("the build", &build);
+    built.join(TARGET).join("playground/trammel_wasm.wasm")
+}
+
+/// Random scenarios, each with its text and what comes of it here, a line each.
+fn random_scenarios(count: usize) -> String {
+    let first = std::env::var("TRAMMEL_SEED").map_or(20_261_129, |text| text.parse().unwrap());
+    println!("seeds from {first}");
+    let mut lines = String::new();
+    let mut made = 0;
+    for seed in first.. {
+        if made == count {
+            break;
+        }
+        let text = generator::scenario(seed).text;
+        let engines = [Engine::Predict, Engine::Simulate];
+        // A browser has no files beside the scenario.
+        let Ok(file) = embedded::read("scenario.toml", &text, Path::new("/none"), &engines, None)
+        else {
+            continue;
+        };
+        let options = RunOptions {
+            engines: engines.to_vec(),
+            ..RunOptions::default()
+        };
+        let run = Embedded::run(file, options, &Unwatched).unwrap();
+        let tables = run.outcome.tables();
+        let tables = tables.map(|table| (table.name().to_owned(), Value::from(table.to_csv())));
+        let mut native = json!({
+            "tables": tables.collect::<Map<_, _>>(),
+            "answer": run.answer(),
+        });
+        let failures: Vec<_> = run
+            .failures()
+            .map(|failure| format!("scenario.toml, {failure}"))
+            .collect();
+        if !failures.is_empty() {
+            native["error"] = failures.join("\n").into();
+        }
+        writeln!(
+            lines,
+            "{}",
+            json!({ "seed": seed, "text": text, "native": native })
+        )
+        .unwrap();
+        made += 1;
+    }
+    lines
+}
+
+#[test]
+fn random_scenarios_give_the_same_bytes() {
+    if let Some(what) = lacking() {
+        eprintln!("skipped: {what}");
+        return;
+    }
+    const COUNT: usize = 200;
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("scenarios.jsonl");
+    std::fs::write(&list, random_scenarios(COUNT)).unwrap();
+    let node = Command::new("node")
+        .current_dir(root())
+        .arg("crates/wasm/tests/random.mjs")
+        .arg(module())
+        .arg(&list)
+        .output()
+        .expect("the program can be started");
+    succeed("WebAssembly", &node);
+    let said = String::from_utf8_lossy(&node.stdout);
+    assert_eq!(said.trim(), format!("{COUNT} scenarios are equal"));
+}
+
 #[test]
 fn tables_are_those_of_the_native_program() {
     if let Some(what) = lacking() {
         eprintln!("skipped: {what}");
         return;
     }
-    // A folder of its own: cargo holds the other one while it runs tests.
-    let built = root().join("target/wasm");
-    let build = Command::new(env!("CARGO"))
-        .current_dir(root())
-        .env("CARGO_TARGET_DIR", &built)
-        .args(["build", "--quiet", "--locked"])
-        .args(["--target", TARGET, "--package", "trammel-wasm"])
-        .output()
-        .expect("the program can be started");
-    succeed("the build", &build);
     let folder = tempfile::tempdir().unwrap();
     let native = folder.path().join("native");
     let run = Command::new(env!("CARGO_BIN_EXE_trammel"))
@@ -71,7 +152,7 @@ fn tables_are_those_of_the_native_program() {
     let node = Command::new("node")
         .current_dir(root())
         .arg("crates/wasm/tests/first.mjs")
-        .arg(built.join(TARGET).join("debug/trammel_wasm.wasm"))
+        .arg(module())
         .arg("examples/first.toml")
         .arg(&native)
         .output()

@@ -44,6 +44,7 @@ mod run_options;
 pub mod run_tables;
 mod run_times;
 pub mod simulate;
+pub mod stepped;
 pub mod summary;
 pub mod trace_of;
 pub mod workloads;

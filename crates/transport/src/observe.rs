@@ -175,67 +175,112 @@ fn run_until(network: &mut Network, at: Time, stop: &dyn Fn() -> bool) -> Option
     Some(())
 }
 
-/// Runs the network from its start to `end`; metrics after `warmup` are told apart where it is not
-/// zero. Short curves for a report are kept where `curves` is set. Nothing where `stop` says so
-/// before the end.
-pub fn observe(
-    built: &mut Built,
-    (warmup, end): (Time, Time),
+/// Watches a network from its start to its end, one look after the other.
+#[derive(Debug)]
+pub(super) struct Observation {
+    seen: Seen,
+    /// The end of the warm-up, and of the run.
+    times: (Time, Time),
+    /// Whether short curves for a report are kept.
     curves: bool,
-    stop: &dyn Fn() -> bool,
-) -> Option<Seen> {
-    let bin = bin(end.since_start());
-    let bins = end.as_ps().div_ceil(bin.as_ps()).max(1);
-    let looks_a_bin = (LOOKS / bins).clamp(1, 1000);
-    let step = Span::from_ps((bin.as_ps() / looks_a_bin).max(1));
-    let stride = (bins * looks_a_bin).div_ceil(CURVE_SAMPLES);
-    let mut seen = Seen {
-        flows: vec![FlowSeen::default(); built.flows.len()],
-        links: vec![LinkSeen::default(); built.links.len()],
-        workloads: vec![TrafficSeen::default(); built.workloads.len()],
-        streams: vec![TrafficSeen::default(); built.streams.len()],
-        bin,
-    };
-    if warmup > Time::ZERO {
-        built.network.set_warmup(warmup);
+    /// Looks in a bin, the time between two of them, and how many make a span of a curve.
+    looks_a_bin: u64,
+    step: Span,
+    stride: u64,
+    of_flows: Vec<Extremes<Sample>>,
+    of_links: Vec<Extremes<(Time, u32, u64)>>,
+    /// Looks so far.
+    look: u64,
+    is_warm: bool,
+}
+
+impl Observation {
+    /// Begins to watch `built`, which has not run yet, until `end`; metrics after `warmup` are told
+    /// apart where it is not zero. Short curves for a report are kept where `curves` is set.
+    pub(super) fn new(built: &mut Built, (warmup, end): (Time, Time), curves: bool) -> Observation {
+        let bin = bin(end.since_start());
+        let bins = end.as_ps().div_ceil(bin.as_ps()).max(1);
+        let looks_a_bin = (LOOKS / bins).clamp(1, 1000);
+        let mut seen = Seen {
+            flows: vec![FlowSeen::default(); built.flows.len()],
+            links: vec![LinkSeen::default(); built.links.len()],
+            workloads: vec![TrafficSeen::default(); built.workloads.len()],
+            streams: vec![TrafficSeen::default(); built.streams.len()],
+            bin,
+        };
+        if warmup > Time::ZERO {
+            built.network.set_warmup(warmup);
+        }
+        for (link, of) in built.links.iter().zip(&mut seen.links) {
+            let bands = built.network.link(link.index).bands().len();
+            of.bands = vec![BandSeen::default(); bands];
+        }
+        Observation {
+            seen,
+            times: (warmup, end),
+            curves,
+            looks_a_bin,
+            step: Span::from_ps((bin.as_ps() / looks_a_bin).max(1)),
+            stride: (bins * looks_a_bin).div_ceil(CURVE_SAMPLES),
+            of_flows: vec![Extremes::default(); built.flows.len()],
+            of_links: vec![Extremes::default(); built.links.len()],
+            look: 0,
+            is_warm: warmup == Time::ZERO,
+        }
     }
-    for (link, of) in built.links.iter().zip(&mut seen.links) {
-        let bands = built.network.link(link.index).bands().len();
-        of.bands = vec![BandSeen::default(); bands];
-    }
-    let mut of_flows = vec![Extremes::default(); built.flows.len()];
-    let mut of_links = vec![Extremes::default(); built.links.len()];
-    let (mut look, mut is_warm) = (0, warmup == Time::ZERO);
-    loop {
-        look += 1;
-        let bin_ends = look % looks_a_bin == 0;
+
+    /// Runs the network to the next look and takes it; gives its instant, at which a further call
+    /// goes on until that is the end. Nothing where `stop` says so before.
+    pub(super) fn next(&mut self, built: &mut Built, stop: &dyn Fn() -> bool) -> Option<Time> {
+        let (warmup, end) = self.times;
+        self.look += 1;
+        let (look, bin) = (self.look, self.seen.bin);
+        let bin_ends = look % self.looks_a_bin == 0;
         // Whole bins end at whole seconds whatever the steps between them round to.
         let at = if bin_ends {
-            bin * (look / looks_a_bin)
+            bin * (look / self.looks_a_bin)
         } else {
-            bin * (look / looks_a_bin) + step * (look % looks_a_bin)
+            bin * (look / self.looks_a_bin) + self.step * (look % self.looks_a_bin)
         };
         let at = (Time::ZERO + at).min(end);
-        if !is_warm && at >= warmup {
-            warm(built, warmup, &mut seen, stop)?;
-            is_warm = true;
+        if !self.is_warm && at >= warmup {
+            warm(built, warmup, &mut self.seen, stop)?;
+            self.is_warm = true;
         }
         run_until(&mut built.network, at, stop)?;
         if stop() {
             return None;
         }
-        let is_late = at > warmup;
+        let stride = self.stride;
         let ends_span = look % stride == 0 || look < DENSE_SPANS * stride || at == end;
-        let links = built.links.iter().zip(&mut seen.links);
-        for ((link, of), extremes) in links.zip(&mut of_links) {
+        self.look_at_links(built, at, ends_span);
+        self.look_at_flows(built, at, ends_span);
+        if bin_ends || at == end {
+            for (index, of) in self.seen.flows.iter_mut().enumerate() {
+                let flow = built.network.flow(FlowId::new(index));
+                of.delivered.push(flow.bytes_delivered);
+            }
+        }
+        if self.curves && look % stride == 0 {
+            note_traffic(built, &mut self.seen, |of, bytes| {
+                of.curve.push((at, bytes));
+            });
+        }
+        if at == end {
+            self.end(built);
+        }
+        Some(at)
+    }
+
+    fn look_at_links(&mut self, built: &mut Built, at: Time, ends_span: bool) {
+        let is_late = at > self.times.0;
+        let links = built.links.iter().zip(&mut self.seen.links);
+        for ((link, of), extremes) in links.zip(&mut self.of_links) {
             let (packets, bytes) = built.network.waiting(link.index);
             of.queue.push(packets);
             of.late_looks += usize::from(is_late);
-            for (of, band) in of
-                .bands
-                .iter_mut()
-                .zip(built.network.link(link.index).bands())
-            {
+            let bands = built.network.link(link.index).bands();
+            for (of, band) in of.bands.iter_mut().zip(bands) {
                 match band.head {
                     Head::Unknown => {}
                     Head::None => of.look(0.0, is_late),
@@ -248,58 +293,64 @@ pub fn observe(
                 let sent = built.network.link(link.index).counters().sent_bytes;
                 of.sent.push((at, sent));
             }
-            if curves {
+            if self.curves {
                 extremes.take(packets, (at, packets, bytes));
                 if ends_span {
                     extremes.flush(&mut of.curve, |look| look.0);
                 }
             }
         }
-        for (index, of) in seen.flows.iter_mut().enumerate() {
+    }
+
+    fn look_at_flows(&mut self, built: &Built, at: Time, ends_span: bool) {
+        let is_late = at > self.times.0;
+        for (index, of) in self.seen.flows.iter_mut().enumerate() {
             let stop = built.flows[index].stop;
-            if let Some((sender, _)) = built.network.connections(FlowId::new(index))
-                && !is_over(sender, stop, at)
-            {
-                let tp = sender.tp();
-                of.cwnd.0 += u64::from(tp.snd_cwnd);
-                of.cwnd.1 += 1;
-                of.cwnd.2 = of.cwnd.2.max(tp.snd_cwnd);
-                of.bounds.push(bound(sender));
-                if is_late {
-                    of.late_cwnd.0 += u64::from(tp.snd_cwnd);
-                    of.late_cwnd.1 += 1;
-                }
-                if curves {
-                    of_flows[index].take(tp.snd_cwnd, Sample::of(sender, at));
-                    if ends_span {
-                        of_flows[index].flush(&mut of.curve, |sample| sample.time);
-                    }
-                }
+            let Some((sender, _)) = built.network.connections(FlowId::new(index)) else {
+                continue;
+            };
+            if is_over(sender, stop, at) {
+                continue;
             }
-            if bin_ends || at == end {
-                of.delivered
-                    .push(built.network.flow(FlowId::new(index)).bytes_delivered);
+            let tp = sender.tp();
+            of.cwnd.0 += u64::from(tp.snd_cwnd);
+            of.cwnd.1 += 1;
+            of.cwnd.2 = of.cwnd.2.max(tp.snd_cwnd);
+            of.bounds.push(bound(sender));
+            if is_late {
+                of.late_cwnd.0 += u64::from(tp.snd_cwnd);
+                of.late_cwnd.1 += 1;
             }
-        }
-        if curves && look % stride == 0 {
-            note_traffic(built, &mut seen, |of, bytes| of.curve.push((at, bytes)));
-        }
-        if at == end {
-            note_traffic(built, &mut seen, |of, bytes| of.bytes = bytes);
-            let passed = built.network.workloads_passed();
-            for (of, passed) in seen.workloads.iter_mut().zip(passed) {
-                of.retransmissions = passed.retransmissions;
-            }
-            for (link, of) in built.links.iter().zip(&mut seen.links) {
-                of.waited[1] = built.network.link(link.index).counters().sent_pkts;
-                of.now = counters(&mut built.network, link.index);
-                let bands = built.network.link(link.index).bands();
-                for (of, band) in of.bands.iter_mut().zip(bands) {
-                    of.now = *band;
+            if self.curves {
+                self.of_flows[index].take(tp.snd_cwnd, Sample::of(sender, at));
+                if ends_span {
+                    self.of_flows[index].flush(&mut of.curve, |sample| sample.time);
                 }
             }
-            return Some(seen);
         }
+    }
+
+    /// Notes the counters at the end of the run.
+    fn end(&mut self, built: &mut Built) {
+        let seen = &mut self.seen;
+        note_traffic(built, seen, |of, bytes| of.bytes = bytes);
+        let passed = built.network.workloads_passed();
+        for (of, passed) in seen.workloads.iter_mut().zip(passed) {
+            of.retransmissions = passed.retransmissions;
+        }
+        for (link, of) in built.links.iter().zip(&mut seen.links) {
+            of.waited[1] = built.network.link(link.index).counters().sent_pkts;
+            of.now = counters(&mut built.network, link.index);
+            let bands = built.network.link(link.index).bands();
+            for (of, band) in of.bands.iter_mut().zip(bands) {
+                of.now = *band;
+            }
+        }
+    }
+
+    /// Everything that was seen.
+    pub(super) fn into_seen(self) -> Seen {
+        self.seen
     }
 }
 

@@ -435,6 +435,33 @@ pub(crate) fn list_runs(
         .collect())
 }
 
+/// A run that the simulator makes of a file.
+#[derive(Clone, Debug)]
+pub struct SimulatedRun<'a> {
+    /// The name by which [`RunOptions::known`] takes its tables.
+    pub key: String,
+    /// What it runs.
+    pub scenario: Cow<'a, Scenario>,
+    /// With which seed.
+    pub seed: u64,
+    /// Whether short curves are kept of it for a report.
+    pub curves: bool,
+}
+
+/// The runs that the simulator makes of `file` for a report, each key once, in their order.
+pub fn simulated_runs(file: &File) -> Vec<SimulatedRun<'_>> {
+    let mut seen = BTreeSet::new();
+    let jobs = jobs(file, true, &|_| Label::Simulated, &run_key).into_iter();
+    let jobs = jobs.filter(|job| seen.insert(job.key.clone()));
+    jobs.map(|job| SimulatedRun {
+        seed: job.seed(),
+        key: job.key,
+        scenario: job.scenario,
+        curves: job.curves,
+    })
+    .collect()
+}
+
 /// The runs of a file by one engine, in the order of points and repeats.
 fn jobs<'a>(
     file: &'a File,

@@ -5,7 +5,7 @@
 use super::apps;
 use super::capture;
 use super::network_of::{Built, BuiltDevice, network_of};
-use super::observe::{Seen, observe};
+use super::observe::{Observation, Seen};
 use super::rows::{self, Ran};
 use super::run_tables::RunTables;
 use super::run_times::RunTimes;
@@ -34,6 +34,29 @@ pub(crate) fn simulate_and_capture(
     captures: Option<(&Path, &str)>,
     stop: &dyn Fn() -> bool,
 ) -> anyhow::Result<RunTables> {
+    let mut built = build(scenario, seed)?;
+    if let Some((folder, point)) = captures {
+        capture::begin(&mut built, &scenario.pcap, folder, point)?;
+        if scenario.qlog {
+            (0..built.flows.len()).for_each(|flow| built.network.watch_sender(FlowId::new(flow)));
+        }
+    }
+    let mut observation = observation(scenario, &mut built, curves);
+    loop {
+        let at = observation.next(&mut built, stop);
+        if at.context("the run was interrupted")? == scenario.end() {
+            break;
+        }
+    }
+    built.network.finish_captures()?;
+    if let Some((folder, point)) = captures.filter(|_| scenario.qlog) {
+        capture::logs(&mut built, folder, point)?;
+    }
+    Ok(tables(scenario, built, &observation.into_seen(), curves))
+}
+
+/// The network of `scenario`, which traces what the scenario says.
+pub(super) fn build(scenario: &Scenario, seed: u64) -> anyhow::Result<Built> {
     let pace = match scenario.trace {
         Tracing::Off => Pace::Off,
         Tracing::Ack => Pace::EveryAck,
@@ -43,21 +66,28 @@ pub(crate) fn simulate_and_capture(
     if let Tracing::Every(interval) = scenario.trace {
         built.network.trace_queues(interval);
     }
-    if let Some((folder, point)) = captures {
-        capture::begin(&mut built, &scenario.pcap, folder, point)?;
-        if scenario.qlog {
-            (0..built.flows.len()).for_each(|flow| built.network.watch_sender(FlowId::new(flow)));
-        }
-    }
-    let (warmup, end) = (scenario.warmup, scenario.end());
-    let wants_curves = curves || scenario.trace != Tracing::Off;
-    let seen = observe(&mut built, (warmup, end), wants_curves, stop);
-    let seen = seen.context("the run was interrupted")?;
-    built.network.finish_captures()?;
-    if let Some((folder, point)) = captures.filter(|_| scenario.qlog) {
-        capture::logs(&mut built, folder, point)?;
-    }
+    Ok(built)
+}
+
+/// What watches the network of `scenario`, from [`build`], to its end.
+pub(super) fn observation(scenario: &Scenario, built: &mut Built, curves: bool) -> Observation {
+    let times = (scenario.warmup, scenario.end());
+    Observation::new(built, times, wants_curves(scenario, curves))
+}
+
+fn wants_curves(scenario: &Scenario, curves: bool) -> bool {
+    curves || scenario.trace != Tracing::Off
+}
+
+/// The rows of a network that has run to the end of `scenario`, and of which this was seen.
+pub(super) fn tables(
+    scenario: &Scenario,
+    mut built: Built,
+    seen: &Seen,
+    curves: bool,
+) -> RunTables {
     debug_assert_eq!(built.network.audit(), Ok(()), "the books balance");
+    let (warmup, end) = (scenario.warmup, scenario.end());
     let mut run = RunTables::empty();
     let results =
         (0..built.flows.len()).map(|index| built.network.flow(FlowId::new(index)).clone());
@@ -69,7 +99,7 @@ pub(crate) fn simulate_and_capture(
         links: &built.links,
         results,
         rtts: rtts.collect(),
-        seen: &seen,
+        seen,
         counts_events: true,
     };
     rows::fill(&mut run, ran, &RunTimes { warmup, end });
@@ -97,14 +127,14 @@ pub(crate) fn simulate_and_capture(
         let got = built.network.experience(AppId::new(index));
         apps::row(&mut run.apps, app, &got);
     }
-    if wants_curves {
-        run.traces = traces(&built, &seen, scenario.trace);
+    if wants_curves(scenario, curves) {
+        run.traces = traces(&built, seen, scenario.trace);
         let names = built.workloads.iter().map(|one| one.name.as_str());
         let names = names.chain(built.streams.iter().map(String::as_str));
         run.traces.extend(seen.traffic(names));
         run.traces.extend(workloads::traces(workloads(), warmup));
     }
-    Ok(run)
+    run
 }
 
 /// All segments at the sender of flow number `flow` of `scenario`, and its state at each ACK.

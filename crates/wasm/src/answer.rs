@@ -1,15 +1,9 @@
 //! A scenario's text to its tables and its report.
 
+use crate::session::{NAME, Session};
 use serde_json::{Map, Value, json};
-use std::path::Path;
-use trammel_scenario::model::Engine;
-use trammel_transport::embedded::{self, Embedded};
-use trammel_transport::points::{RunOptions, Unwatched};
-
-/// What the scenario is called in messages and in the report.
-const NAME: &str = "scenario.toml";
-/// The engines that need no operating system.
-const ENGINES: [Engine; 2] = [Engine::Predict, Engine::Simulate];
+use trammel_transport::embedded::Embedded;
+use trammel_wasm_memory::error;
 
 /// Predicts and simulates the transport scenario `text`; gives a JSON object:
 ///
@@ -20,30 +14,25 @@ const ENGINES: [Engine; 2] = [Engine::Predict, Engine::Simulate];
 /// - `error`: why the scenario or some of its runs failed; only where that is so. A scenario with a
 ///   fault has nothing else. Other files that a scenario names cannot be read.
 pub fn answer(text: &str) -> String {
-    carry_out(text)
-        .unwrap_or_else(|why| error(&why))
-        .to_string()
+    let run = Session::open(text).and_then(Session::finish);
+    let value = run.map_or_else(
+        |why| error(&why),
+        |run| {
+            let mut value = of(&run);
+            value["report"] = report(&run).into();
+            value
+        },
+    );
+    value.to_string()
 }
 
-/// The answer of a scenario that came to nothing.
-pub(crate) fn error(why: &str) -> Value {
-    json!({ "error": why })
-}
-
-fn carry_out(text: &str) -> Result<Value, String> {
-    let file = embedded::read(NAME, text, Path::new("."), &ENGINES, None)
-        .map_err(|why| embedded::refusal(NAME, &why, "module"))?;
-    let options = RunOptions {
-        engines: ENGINES.to_vec(),
-        ..RunOptions::default()
-    };
-    let run = Embedded::run(file, options, &Unwatched).map_err(|why| format!("{NAME}: {why:#}"))?;
+/// What came of a scenario, without its page.
+pub(crate) fn of(run: &Embedded) -> Value {
     let tables = run.outcome.tables();
     let tables = tables.map(|table| (table.name().to_owned(), table.to_csv().into()));
     let mut answer = json!({
         "tables": tables.collect::<Map<String, Value>>(),
         "answer": run.answer(),
-        "report": run.report(facts()).to_html(),
         "notes": run.outcome.notes,
     });
     let failures: Vec<_> = run
@@ -53,7 +42,12 @@ fn carry_out(text: &str) -> Result<Value, String> {
     if !failures.is_empty() {
         answer["error"] = failures.join("\n").into();
     }
-    Ok(answer)
+    answer
+}
+
+/// Its page.
+pub(crate) fn report(run: &Embedded) -> String {
+    run.report(facts()).to_html()
 }
 
 /// Where the numbers come from.

@@ -1,63 +1,178 @@
 //! What the module exports, in C's calling convention.
-//!
-//! The host writes into a buffer that the module owns and reads from another one: no pointer and no
-//! length comes back from it, so no mistake of the host can make the module touch memory that is
-//! not its own.
 
 // The attribute `unsafe(no_mangle)` promises that no other function is called so; there is no other
 // unsafe code.
 #![allow(unsafe_code)]
 
-use crate::answer::{answer, error};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::answer::{self, answer};
+use crate::controls::edit;
+use crate::session::Session;
+use crate::words::words;
+use serde_json::json;
+use std::sync::{Mutex, PoisonError};
+use trammel_transport::embedded::Embedded;
+use trammel_wasm_memory::{error, input, put, put_json, request};
 
-static INPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
-static OUTPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+static SESSION: Mutex<State> = Mutex::new(State::Idle);
 
-fn locked(buffer: &Mutex<Vec<u8>>) -> MutexGuard<'_, Vec<u8>> {
-    buffer.lock().unwrap_or_else(PoisonError::into_inner)
+/// What the module is at.
+#[derive(Debug)]
+enum State {
+    Idle,
+    Running(Box<Session>),
+    Done(Box<Embedded>),
 }
 
-/// Makes room for a scenario of `length` bytes of UTF-8; gives where they go.
-#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn trammel_input(length: usize) -> *mut u8 {
-    let mut input = locked(&INPUT);
-    input.clear();
-    input.resize(length, 0);
-    input.as_mut_ptr()
+/// Does something with what the module is at.
+fn with<T>(act: impl FnOnce(&mut State) -> T) -> T {
+    act(&mut SESSION.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Predicts and simulates that scenario; gives how many bytes of JSON the answer has.
+/// Predicts and simulates the scenario of the input at once; gives how many bytes of JSON the
+/// answer has.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn trammel_run() -> usize {
-    let input = locked(&INPUT);
-    let json = match std::str::from_utf8(&input) {
-        Ok(text) => answer(text),
-        Err(_) => error("the scenario is not text in UTF-8").to_string(),
-    };
-    let mut output = locked(&OUTPUT);
-    *output = json.into_bytes();
-    output.len()
+    match input() {
+        Ok(text) => put(answer(&text).into_bytes()),
+        Err(why) => put_json(&error(&why)),
+    }
 }
 
-/// Where the answer begins; it stays until the next run.
+/// Reads the scenario of the input and begins its first run; gives how many bytes of JSON say what
+/// it is ([`Session::describe`]), or `error`.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
-pub extern "C" fn trammel_output() -> *const u8 {
-    locked(&OUTPUT).as_ptr()
+pub extern "C" fn trammel_open() -> usize {
+    let session = input().and_then(|text| Session::open(&text));
+    with(|state| match session {
+        Ok(session) => {
+            let described = session.describe();
+            *state = State::Running(Box::new(session));
+            put_json(&described)
+        }
+        Err(why) => {
+            *state = State::Idle;
+            put_json(&error(&why))
+        }
+    })
+}
+
+/// Runs the first run until `until` seconds; gives how many bytes the samples have, numbers of 64
+/// bits in the order of the machine ([`Session::step`]).
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn trammel_step(until: f64) -> usize {
+    let samples = with(|state| match state {
+        State::Running(session) => session.step(until),
+        _ => Vec::new(),
+    });
+    put(samples.into_iter().flat_map(f64::to_le_bytes).collect())
+}
+
+/// Finishes the first run, or makes the next one; gives how many are left.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn trammel_next() -> usize {
+    with(|state| match state {
+        State::Running(session) => session.next(),
+        _ => 0,
+    })
+}
+
+/// Makes what runs are left; gives how many bytes of JSON the answer has: that of
+/// [`trammel_run`] without the page.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn trammel_finish() -> usize {
+    with(|state| {
+        if let State::Running(session) = std::mem::replace(state, State::Idle) {
+            match session.finish() {
+                Ok(run) => *state = State::Done(Box::new(run)),
+                Err(why) => return put_json(&error(&why)),
+            }
+        }
+        match state {
+            State::Done(run) => put_json(&answer::of(run)),
+            _ => put_json(&error("no scenario is open")),
+        }
+    })
+}
+
+/// Gives how many bytes the page of the finished scenario has; none where there is none.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn trammel_report() -> usize {
+    put(with(|state| match state {
+        State::Done(run) => answer::report(run).into_bytes(),
+        _ => Vec::new(),
+    }))
+}
+
+/// Changes keys of a scenario's text: the input is a JSON object with `text` and `changes`
+/// ([`edit`]); gives how many bytes of JSON the new `text` or the `error` has.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn trammel_edit() -> usize {
+    let edited = request().and_then(|request| {
+        let text = request["text"].as_str().unwrap_or_default();
+        edit(text, &request["changes"])
+    });
+    put_json(&match edited {
+        Ok(text) => json!({ "text": text }),
+        Err(why) => error(&why),
+    })
+}
+
+/// Gives how many bytes of JSON say which names a scenario may use ([`words`]).
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn trammel_words() -> usize {
+    put_json(&words())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
+    use trammel_wasm_memory::{give, taken};
 
+    // The buffers are the module's own, so one test goes through all exports.
     #[test]
-    fn what_is_no_text_is_an_error() {
-        assert!(!trammel_input(2).is_null());
-        locked(&INPUT).copy_from_slice(&[0xff, 0xfe]);
-        let length = trammel_run();
-        assert!(!trammel_output().is_null());
-        let output = locked(&OUTPUT).clone();
-        assert_eq!(output.len(), length);
-        assert_eq!(output, br#"{"error":"the scenario is not text in UTF-8"}"#);
+    fn a_session_goes_from_a_text_to_its_page() {
+        let json = |length| serde_json::from_slice::<Value>(&taken(length)).unwrap();
+
+        give(&[0xff, 0xfe]);
+        assert_eq!(
+            taken(trammel_run()),
+            br#"{"error":"the input is not text in UTF-8"}"#
+        );
+        assert_eq!(json(trammel_finish())["error"], "no scenario is open");
+        assert_eq!(trammel_step(1.0), 0);
+        assert_eq!(trammel_report(), 0);
+
+        let text = "duration = \"2 s\"\nrepeat = 2\n[path]\nrate = \"10 Mbit/s\"\n\
+                    rtt = \"20 ms\"\n[[flow]]\nvariant = \"reno\"\n";
+        give(text.as_bytes());
+        let whole = json(trammel_run());
+        give(
+            json!({ "text": text, "changes": [["path.rtt", "20 ms"]] })
+                .to_string()
+                .as_bytes(),
+        );
+        assert_eq!(json(trammel_edit())["text"], text);
+        give(text.as_bytes());
+        let opened = json(trammel_open());
+        assert_eq!(opened["runs"], 2);
+        assert_eq!(opened["controls"]["rate_mbps"], 10.0);
+        let samples = trammel_step(1.0) / 8;
+        assert_eq!(
+            samples,
+            1000 * (1 + 10 + 4),
+            "two thousand looks in two seconds"
+        );
+        assert!(trammel_step(9.0) > 0);
+        assert_eq!(trammel_step(9.0), 0);
+        assert_eq!(trammel_next(), 1);
+        let done = json(trammel_finish());
+        assert_eq!(done["tables"], whole["tables"]);
+        assert_eq!(done["answer"], whole["answer"]);
+        assert_eq!(
+            taken(trammel_report()),
+            whole["report"].as_str().unwrap().as_bytes()
+        );
+        assert!(json(trammel_words())["variants"].as_array().unwrap().len() > 10);
     }
 }

@@ -15,8 +15,14 @@
 //! Take a new view of the memory after each call: the memory may have grown. A trap
 //! (`WebAssembly.RuntimeError`) is a fault of Trammel; make a new instance after one.
 //! `tests/first.mjs` is a whole program.
+//!
+//! A page that draws while it runs opens a [`session::Session`] by `trammel_open`, goes on by
+//! `trammel_step` and `trammel_next`, and ends by `trammel_finish`: the same numbers.
 
 mod answer;
+pub mod controls;
 pub mod exports;
+pub mod session;
+pub mod words;
 
 pub use answer::answer;

@@ -10,10 +10,11 @@ use super::host::{Opener, Workbench, ready};
 use super::ring::{Ring, Shared, Tally};
 use super::traffic::{Stream, TEMPLATES, Traffic};
 use crate::beside::Work;
+use crate::stopwatch::Stopwatch;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use trammel_cost::residency::Locality;
 use trammel_router::MemoryDevice;
 use trammel_router::MemoryHost;
@@ -448,9 +449,9 @@ fn run((mut ctx, tally): (Ctx, Shared)) -> Result<(Ctx, Tally), Refused> {
         let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
         tally.given == tally.most
     };
-    let started = Instant::now();
+    let mut since_start = Stopwatch::start();
     let mut progress = Progress::Running;
-    while progress == Progress::Running && !is_given() && started.elapsed() < LONGEST {
+    while progress == Progress::Running && !is_given() && since_start.elapsed() < LONGEST {
         progress = ctx.run_rounds(None, ROUNDS);
     }
     // What is still in queues comes out too.

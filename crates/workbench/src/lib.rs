@@ -38,6 +38,8 @@ pub mod ring;
 pub mod samples;
 pub mod simulated;
 pub mod source;
+#[cfg_attr(target_family = "wasm", path = "stopwatch_without_clock.rs")]
+mod stopwatch;
 pub mod traffic;
 #[cfg(target_os = "linux")]
 pub mod veth;

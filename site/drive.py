@@ -1,0 +1,349 @@
+"""Drives the playground of the built site in Chromium, as its readers do.
+
+    python3 site/drive.py            exit code 1 where something is wrong
+
+Each preset, each slider, typed text and its faults, links that carry a scenario, downloads, the
+lecture, the keyboard, reading without a network, and the page for Click configurations.
+"""
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import serve
+from chromium import Browser, program
+
+BUSY = "document.querySelector('.tp').dataset.state = 'asked'"
+DONE = "document.querySelector('.tp')?.dataset.state === 'done'"
+PRESETS = "[...document.querySelector('.tp-bar select').options].map((o) => o.value).filter(Boolean)"
+TEXT = "document.querySelector('.tp-text textarea').value"
+# What a slider's picture may take, and a run of a minute, in ms: their median is printed and
+# compared with these times a factor for machines that do other things meanwhile.
+PICTURE, MINUTE, FACTOR = 150, 500, 4
+MINUTE_TEXT = """duration = "60 s"
+[path]
+rate = "50 Mbit/s"
+rtt = "40 ms"
+[[flow]]
+variant = "cubic"
+[[flow]]
+variant = "reno"
+"""
+
+
+class Fault(Exception):
+    """What is wrong with the page."""
+
+
+def expect(is_so: object, text: str) -> None:
+    """Says what is wrong where it is not so."""
+    if not is_so:
+        raise Fault(text)
+
+
+class Reader:
+    """Who reads the page."""
+
+    def __init__(self, browser: Browser, base: str) -> None:
+        self.browser, self.base = browser, base
+        self.value, self.until = browser.value, browser.until
+
+    def open(self, path: str = "playground/index.html") -> None:
+        """Opens a page anew and waits for its first run."""
+        self.browser.open("about:blank")
+        self.browser.open(self.base + path)
+        self.until("document.querySelector('.tp')?.dataset.state?.match(/done|fault/)")
+
+    def choose(self, selector: str, value: str) -> None:
+        """Chooses from a menu and waits for the run."""
+        self.value(
+            f"{BUSY}; (() => {{ const it = document.querySelector({json.dumps(selector)});"
+            f" it.value = {json.dumps(value)}; it.dispatchEvent(new Event('change')); }})()"
+        )
+        self.until(DONE)
+
+    def slide(self, key: str, by: int) -> float:
+        """Moves a slider and waits for the run; gives how long the picture took, in ms."""
+        self.value(
+            f"{BUSY}; (() => {{ const it = document.querySelector('input[data-key=\"{key}\"]');"
+            f" it.value = Number(it.value) + {by}; it.dispatchEvent(new Event('input')); }})()"
+        )
+        self.until(DONE)
+        return float(self.value("Number(document.querySelector('.tp').dataset.ms)"))
+
+    def type(self, text: str, state: str = "done") -> None:
+        """Types a scenario and waits for what comes of it."""
+        self.value(
+            f"{BUSY}; (() => {{ const it = document.querySelector('.tp-text textarea');"
+            f" it.value = {json.dumps(text)}; it.dispatchEvent(new Event('input')); }})()"
+        )
+        self.until(f"document.querySelector('.tp').dataset.state === '{state}'")
+
+    def press(self, name: str) -> None:
+        """Presses the button with this text."""
+        self.value(
+            f"[...document.querySelectorAll('.tp button')].find((it) => it.textContent === {json.dumps(name)}).click()"
+        )
+
+    def said(self, selector: str) -> str:
+        """The text of an element."""
+        return str(self.value(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''"))
+
+
+def presets(reader: Reader) -> str:
+    """Each preset draws its plots, has an answer and says what happened."""
+    reader.open()
+    names = reader.value(PRESETS)
+    expect(len(names) >= 9, f"{len(names)} presets")
+    for name in names:
+        reader.choose(".tp-bar select", name)
+        plots = reader.value("document.querySelectorAll('.tp-plot canvas').length")
+        expect(plots >= 2, f"{name}: {plots} plots")
+        expect(reader.said(".tp-answer"), f"{name}: no answer")
+        expect(len(reader.said(".tp-tell")) > 20, f"{name}: nothing is told")
+        expect(reader.said(".tp-fault") == "", f"{name}: {reader.said('.tp-fault')}")
+        label = reader.value("document.querySelector('.tp-plot').getAttribute('aria-label')")
+        expect("mean" in label, f"{name}: the plot is called {label}")
+        painted = reader.value(
+            "(() => { const c = document.querySelector('.tp-plot canvas');"
+            " const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+            " return new Set(Array.from({ length: d.length / 4 }, (_, i) => d.slice(4 * i, 4 * i + 4).join())).size; })()"
+        )
+        expect(painted > 8, f"{name}: the plot is empty")
+    return f"{len(names)} presets"
+
+
+def sliders(reader: Reader) -> str:
+    """Each slider of each preset changes the text and the run, and the text the slider."""
+    reader.open()
+    times = []
+    for name in reader.value(PRESETS):
+        reader.choose(".tp-bar select", name)
+        shown = "[...document.querySelectorAll('.tp-row:not([hidden]) input[type=range]')].map((i) => i.dataset.key)"
+        for key in reader.value(shown):
+            before = reader.value(TEXT)
+            times.append(reader.slide(key, 3))
+            expect(reader.value(TEXT) != before, f"{name}: `{key}` changes nothing")
+            expect(reader.said(".tp-fault") == "", f"{name}, {key}: {reader.said('.tp-fault')}")
+            times.append(reader.slide(key, -3))
+    reader.type(MINUTE_TEXT)
+    rtt = reader.value("document.querySelector('input[data-key=\"path.rtt\"]').getAttribute('aria-valuetext')")
+    expect(rtt == "40 ms", f"the text says 40 ms, the slider {rtt}")
+    reader.choose(".tp-row select", "codel")
+    expect("codel" in reader.value(TEXT), "the queue is not in the text")
+    reader.press("Add a flow")
+    reader.until("document.querySelectorAll('.tp-flows li').length === 3")
+    reader.until(DONE)
+    times.sort()
+    median, most = times[len(times) // 2], times[-1]
+    expect(median <= FACTOR * PICTURE, f"a picture takes {median} ms")
+    return f"{len(times)} moves; picture after {median:.0f} ms (median), {most:.0f} ms at most"
+
+
+def minute(reader: Reader) -> str:
+    """A minute of 50 Mbit/s with two flows."""
+    reader.open()
+    reader.type(MINUTE_TEXT)
+    times = []
+    for _ in range(5):
+        reader.value(BUSY)
+        reader.press("Run")
+        reader.until(DONE)
+        times.append(float(reader.value("Number(document.querySelector('.tp').dataset.ms)")))
+    times.sort()
+    expect(times[2] <= FACTOR * MINUTE, f"it takes {times} ms")
+    return f"60 s of 50 Mbit/s, two flows: {', '.join(f'{ms:.0f}' for ms in times)} ms"
+
+
+def faults(reader: Reader) -> str:
+    """A fault of the text is shown with its line, and goes away with it."""
+    reader.open()
+    reader.type("duration = \"2 s\"\nspeed = 1\n", "fault")
+    expect("scenario.toml:2:1" in reader.said(".tp-fault"), "no place of the fault")
+    reader.type(MINUTE_TEXT)
+    expect(reader.said(".tp-fault") == "", "the fault stays")
+    reader.open("playground/index.html#toml=AAAA")
+    expect("cannot be read" in reader.said(".tp-fault"), "a broken link is taken")
+    return "faults with their places"
+
+
+def links(reader: Reader) -> str:
+    """A link carries the scenario."""
+    reader.open()
+    reader.type(MINUTE_TEXT)
+    reader.press("Copy link")
+    reader.until("location.hash.startsWith('#toml=')")
+    link = reader.value("location.hash")
+    reader.open("playground/index.html" + link)
+    expect(reader.value(TEXT) == MINUTE_TEXT, "another text comes out of the link")
+    return f"a link of {len(link)} characters"
+
+
+def sweep(reader: Reader) -> str:
+    """A sweep is run whole, and can be left at any time."""
+    reader.open()
+    text = MINUTE_TEXT.replace("60 s", "5 s") + '[sweep]\n"path.rtt" = ["10 ms", "20 ms", "80 ms"]\n'
+    reader.type("repeat = 3\n" + text)
+    rows = reader.value("document.querySelectorAll('.tp-tables tbody tr').length")
+    expect(rows == 2, f"{rows} rows")
+    reader.value(f"{BUSY}; (() => {{ const it = document.querySelector('.tp-text textarea'); it.value = 'repeat = 900\\n' + {json.dumps(text)}; it.dispatchEvent(new Event('input')); }})()")
+    reader.until("/of 2700 runs/.test(document.querySelector('.tp-progress').textContent)")
+    reader.choose(".tp-bar select", "sawtooth")
+    expect("sawtooth" in reader.said(".tp-question").lower() or reader.said(".tp-answer"), "it hangs")
+    return "nine runs, and 2,700 that are left at once"
+
+
+def lecture(reader: Reader) -> str:
+    """What will happen is asked first; step, pause and the keyboard."""
+    reader.open()
+    reader.press("Lecture")
+    reader.until("!document.querySelector('.tp-reveal').hidden")
+    expect(reader.value("document.querySelectorAll('.tp-plot').length") == 0, "the plot is there before")
+    expect(reader.said(".tp-question").endswith("?"), "nothing is asked")
+    reader.press("Step")
+    reader.press("Show what happens")
+    reader.until("document.querySelectorAll('.tp-plot').length > 0")
+    reader.until(DONE)
+    reader.browser.press("Escape", 27)
+    reader.until("!document.querySelector('.tp').classList.contains('lecture')")
+    # Slowly, paused, a step further.
+    reader.value("(() => { const it = document.querySelectorAll('.tp-bar select')[1]; it.value = '0.1'; it.dispatchEvent(new Event('change')); })()")
+    reader.until("Number.parseFloat(document.querySelector('.tp-progress').textContent) > 0.02")
+    reader.press("Pause")
+    reader.until("document.querySelector('.tp-pause').textContent === 'Go on'")
+    at = float(reader.said(".tp-progress").split()[0])
+    reader.press("Step")
+    reader.until(f"Number.parseFloat(document.querySelector('.tp-progress').textContent) > {at}")
+    after = float(reader.said(".tp-progress").split()[0])
+    expect(0.05 < after - at < 0.2, f"a step of a round trip of 0.1 s goes from {at} to {after}")
+    return "asked, shown, paused, stepped"
+
+
+def keyboard(reader: Reader) -> str:
+    """Everything is reached by Tab, has a name, and answers to keys."""
+    reader.open()
+    reader.browser.call("Page.bringToFront")
+    reader.value("document.activeElement.blur()")
+    seen: list[str] = []
+    for _ in range(60):
+        reader.browser.press("Tab", 9)
+        name = reader.value(
+            "(() => { const it = document.activeElement; if (it === document.body) return '';"
+            " const label = it.getAttribute('aria-label') || it.labels?.[0]?.textContent || it.textContent || it.title;"
+            " return it.tagName + ' ' + label.trim().slice(0, 40); })()"
+        )
+        if not name:
+            break
+        expect(len(name.split(" ", 1)[-1]) > 0, f"an element {name} has no name")
+        seen.append(name)
+    for wanted in ("SELECT Question", "BUTTON Run", "BUTTON Lecture", "INPUT Rate", "TEXTAREA", "FIGURE"):
+        expect(any(name.startswith(wanted) for name in seen), f"Tab does not reach {wanted}: {seen}")
+    reader.value("document.querySelector('input[data-key=\"path.rate\"]').focus()")
+    before = reader.value(TEXT)
+    reader.value(BUSY)
+    reader.browser.press("ArrowRight", 39)
+    reader.until(DONE)
+    expect(reader.value(TEXT) != before, "an arrow does not move the slider")
+    reader.value("document.querySelector('.tp-plot').focus()")
+    for _ in range(3):
+        reader.browser.press("ArrowRight", 39)
+    spoken = reader.said(".tp-said")
+    expect("seconds" in spoken, f"the cursor of a plot says “{spoken}”")
+    return f"{len(seen)} elements by Tab; a plot says “{spoken[:50]}”"
+
+
+def downloads(reader: Reader) -> str:
+    """Texts, tables, pictures and the report come out."""
+    reader.open()
+    reader.value(
+        "window.saved = []; URL.createObjectURL = (blob) => { saved.push(blob); return 'blob:none'; };"
+        " HTMLAnchorElement.prototype.click = function () { saved[saved.length - 1].called = this.download; }"
+    )
+    found = {}
+    for name, file, start in [
+        ("Scenario (TOML)", "scenario.toml", "title"),
+        ("Samples (CSV)", "samples.csv", "time_s,"),
+        ("Flows (CSV)", "flows.csv", "engine,point"),
+        ("Plots (SVG)", "plots.svg", "<svg"),
+        ("Whole report (HTML)", "report.html", "<!doctype html>"),
+    ]:
+        reader.press(name)
+        reader.until(f"saved.some((blob) => blob.called === '{file}')")
+        text = reader.value(f"saved.find((blob) => blob.called === '{file}').text()")
+        expect(text.startswith(start), f"{file} begins with {text[:40]}")
+        found[file] = len(text)
+    return ", ".join(f"{name} {size:,} B" for name, size in found.items())
+
+
+def configuration(reader: Reader) -> str:
+    """A Click configuration is drawn, estimated and gone through."""
+    reader.open("playground/click.html")
+    expect(reader.said(".tp-fault") == "", reader.said(".tp-fault"))
+    expect(reader.value("document.querySelectorAll('.tp-drawing svg').length") == 1, "no drawing")
+    tables = reader.value("document.querySelectorAll('.tp-tables tbody').length")
+    expect(tables == 2, f"{tables} tables")
+    expect("DecIPTTL" in reader.said(".tp-main"), "no way of the packet")
+    reader.value(f"{BUSY}; (() => {{ const it = document.querySelector('.tp-side > textarea'); it.value = 'FromDevice(a) -> Nonesuch -> Discard;'; it.dispatchEvent(new Event('input')); }})()")
+    reader.until("document.querySelector('.tp').dataset.state === 'fault'")
+    expect("Nonesuch" in reader.said(".tp-fault"), "the fault is not told")
+    return "drawn, estimated, gone through"
+
+
+def offline(reader: Reader) -> str:
+    """Once loaded, the playground does without a network; and it asks nobody else, ever."""
+    reader.open()
+    reader.until("navigator.serviceWorker.ready.then((it) => it.active.state === 'activated')")
+    reader.until("caches.open('trammel').then((c) => c.match('/playground/trammel.wasm')).then(Boolean)")
+    reader.open()
+    reader.browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    try:
+        reader.open()
+        expect(reader.said(".tp-answer"), "no answer without a network")
+    finally:
+        reader.browser.call("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+    others = {url for url in reader.browser.requests if not url.startswith((reader.base, "about:", "blob:", "data:"))}
+    expect(not others, f"the page asks {others}")
+    return f"{len(reader.browser.requests)} requests, all to its own server"
+
+
+CHECKS: list[Callable[[Reader], str]] = [
+    presets, sliders, minute, faults, links, sweep, lecture, keyboard, downloads, configuration, offline,
+]
+
+
+@contextlib.contextmanager
+def served() -> Iterator[str]:
+    """The site on this machine."""
+    serving = serve.in_background(serve.Quiet)
+    try:
+        yield f"http://127.0.0.1:{serving.server_address[1]}/"
+    finally:
+        serving.shutdown()
+
+
+def main() -> None:
+    chromium = program()
+    if chromium is None:
+        print("skipped: the playground: no Chromium on the PATH")
+        return
+    wrong = 0
+    with served() as base, Browser(chromium) as browser:
+        browser.size(1280, 1000)
+        reader = Reader(browser, base)
+        for check in CHECKS:
+            begin = time.monotonic()
+            try:
+                told = check(reader)
+                said = reader.value("window.faults.join('; ')")
+                expect(not said, f"the page throws: {said}")
+            except (Fault, TimeoutError, RuntimeError) as fault:
+                wrong += 1
+                told = f"FAILED: {fault}"
+            print(f"{check.__name__}: {told} ({time.monotonic() - begin:.1f} s)", flush=True)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

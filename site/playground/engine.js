@@ -1,0 +1,61 @@
+// The engine: one WebAssembly module in a worker. Calls are answered in their order.
+//
+//   const engine = await Engine.start(new URL("./", import.meta.url), "trammel.wasm");
+//   const about = await engine.call("open", text);
+
+export class Engine {
+  #worker;
+  #waiting = new Map();
+  #last = 0;
+  #base;
+  #module;
+
+  static async start(base, module) {
+    const engine = new Engine(base, module);
+    await engine.#begin();
+    return engine;
+  }
+
+  constructor(base, module) {
+    [this.#base, this.#module] = [base, module];
+  }
+
+  async #begin() {
+    this.#worker = new Worker(new URL("worker.js", this.#base));
+    this.#worker.onmessage = ({ data: { id, result, error } }) => {
+      const { settle, fail } = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (error === undefined) settle(result); else fail(new Error(error));
+    };
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      this.#abandon(event.message || "the worker cannot be started");
+    };
+    await this.call("load", new URL(this.#module, this.#base).href);
+  }
+
+  #abandon(why) {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { fail } of waiting) fail(new Error(why));
+  }
+
+  // Asks the worker for one of the functions of worker.js.
+  call(name, ...args) {
+    const id = ++this.#last;
+    return new Promise((settle, fail) => {
+      this.#waiting.set(id, { settle, fail });
+      this.#worker.postMessage({ id, name, args });
+    });
+  }
+
+  // Whether a call goes on.
+  get isBusy() { return this.#waiting.size > 0; }
+
+  // Ends what goes on, however long it would take, and starts anew.
+  async restart() {
+    this.#worker.terminate();
+    this.#abandon("stopped");
+    await this.#begin();
+  }
+}

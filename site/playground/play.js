@@ -1,0 +1,384 @@
+// The playground: a scenario, its controls and its text, and the plots of its run.
+//
+//   <div class="trammel-playground" data-preset="bufferbloat"></div>
+//
+// `data-variant` and `data-discipline` are set in the preset's text. With `data-later` the engine is
+// loaded when a reader asks for it.
+//
+// The text is the truth: a control changes the text, and the text is what runs.
+
+import { Controls, element } from "./controls.js";
+import { Engine } from "./engine.js";
+import { Plots, plotKeys } from "./plots.js";
+import { presetCalled, presets } from "./presets.js";
+import { Series, plotsOf, toCsv } from "./series.js";
+import { fromFragment, toFragment } from "./share.js";
+import { toSvg } from "./svg.js";
+
+const BASE = new URL("./", import.meta.url);
+// What a piece of a run may take before the page breathes, ms.
+const BUDGET = 25;
+// What a run that nobody wants any more may take until it is ended, ms.
+const PATIENCE = 100;
+// Flows in the table.
+const MOST_ROWS = 12;
+// Speeds in simulated seconds a second; 0 is as fast as it goes.
+const SPEEDS = [[0, "at once"], [10, "10 × real time"], [1, "real time"], [0.1, "a tenth"]];
+
+const button = (text, onclick, more = {}) => element("button", { type: "button", onclick, ...more }, text);
+const save = (name, text, type) => {
+  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+};
+// A hidden page gets no frames.
+const breathe = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 50); });
+
+export class Playground {
+  constructor(box) {
+    this.box = box;
+    this.turn = 0; // a later one ends what an earlier one does
+    this.text = "";
+    this.speed = 0;
+    this.#build();
+  }
+
+  async start() {
+    try {
+      this.engine = await Engine.start(BASE, "trammel.wasm");
+      this.words = await this.engine.call("words");
+    } catch (error) {
+      this.#fault(`The engine cannot be started: ${error.message}. It needs a browser with WebAssembly, and the page has to come from a server (scripts/site --serve), not from a file.`);
+      return;
+    }
+    this.controls = new Controls(this.aside, this.words, (changes) => this.#edit(changes));
+    addEventListener("hashchange", () => this.#fromAddress());
+    if (!(await this.#fromAddress())) await this.#fromPage(this.box.dataset);
+  }
+
+  #build() {
+    const { box } = this;
+    box.classList.add("tp");
+    this.menu = element("select", { "aria-label": "Question", onchange: () => this.#preset(this.menu.value) },
+      ...presets.map(({ name, title }) => element("option", { value: name }, title)),
+      element("option", { value: "", hidden: true }, "your own scenario"));
+    this.pause = button("Pause", () => this.#toggle(), { class: "tp-pause" });
+    this.stepper = button("Step", () => this.#step(), { title: "one round trip further" });
+    const speed = element("select", { "aria-label": "Speed", onchange: () => { this.speed = Number(speed.value); this.#run(); } },
+      ...SPEEDS.map(([value, text]) => element("option", { value }, text)));
+    const again = button("Run", () => this.#run(), { class: "tp-run" });
+    const share = button("Copy link", () => this.#share());
+    const downloads = element("details", { class: "tp-menu" }, element("summary", {}, "Download"),
+      element("div", {},
+        button("Scenario (TOML)", () => save("scenario.toml", this.text, "text/plain")),
+        button("Samples (CSV)", () => this.series && save("samples.csv", toCsv(this.series), "text/csv")),
+        button("Flows (CSV)", () => this.done && save("flows.csv", this.done.tables.flows || "", "text/csv")),
+        button("Plots (SVG)", () => this.series && save("plots.svg", this.#svg(), "image/svg+xml")),
+        button("Whole report (HTML)", () => this.#report())));
+    const lecture = button("Lecture", () => this.#lecture(), { title: "full screen, in large type", "aria-pressed": "false" });
+    this.lectureButton = lecture;
+    this.question = element("p", { class: "tp-question" });
+    this.reveal = button("Show what happens", () => this.#reveal(), { class: "tp-reveal", hidden: true });
+    this.tell = element("p", { class: "tp-tell" });
+    this.answer = element("p", { class: "tp-answer", role: "status" });
+    this.progress = element("span", { class: "tp-progress", role: "status" });
+    this.fault = element("pre", { class: "tp-fault", role: "alert", hidden: true });
+    this.aside = element("form", { class: "tp-aside", "aria-label": "Controls", onsubmit: (event) => event.preventDefault() });
+    this.area = element("textarea", { spellcheck: false, rows: 16, "aria-label": "The scenario as TOML", oninput: () => this.#typed() });
+    this.said = element("div", { class: "tp-said", "aria-live": "polite" });
+    const shown = element("div", { class: "tp-choice", role: "group", "aria-label": "Plots" });
+    this.boxes = plotKeys.map(({ key, title }) => {
+      const check = element("input", { type: "checkbox", value: key, onchange: () => this.plots.choose(this.#keys()) });
+      shown.append(element("label", {}, check, title));
+      return check;
+    });
+    const canvas = element("div", { class: "tp-plots" });
+    this.tables = element("div", { class: "tp-tables", tabIndex: 0, role: "region", "aria-label": "Flows" });
+    box.replaceChildren(
+      element("div", { class: "tp-bar" }, this.menu, again, this.pause, this.stepper, speed, this.progress,
+        element("span", { class: "tp-space" }), share, downloads, lecture),
+      element("div", { class: "tp-body" },
+        element("div", { class: "tp-side" }, this.aside,
+          element("details", { class: "tp-text", open: innerWidth > 900 }, element("summary", {}, "Scenario (TOML)"), this.area)),
+        element("div", { class: "tp-main" }, this.question, this.reveal, this.fault, this.answer, this.tell, shown, canvas, this.tables)),
+      this.said,
+    );
+    this.plots = new Plots(canvas, []);
+    this.plots.say = (text) => { this.said.textContent = text; };
+    document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement) this.#leave(); });
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && box.classList.contains("lecture")) this.#leave();
+      if (!box.classList.contains("lecture") || /INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY/.test(event.target.tagName)) return;
+      if (event.key === " ") { this.#toggle(); event.preventDefault(); }
+      if (event.key === ".") this.#step();
+    });
+  }
+
+  #keys() { return this.boxes.filter((check) => check.checked).map((check) => check.value); }
+
+  #show(keys) {
+    for (const check of this.boxes) check.checked = keys.includes(check.value);
+    this.plots.choose(keys);
+  }
+
+  async #fromAddress() {
+    if (!location.hash.startsWith("#toml=")) return false;
+    try {
+      const text = await fromFragment(location.hash);
+      if (text === null) throw new Error("it is no scenario");
+      this.#take(text, null);
+    } catch (error) {
+      this.#preset(presets[0].name);
+      this.notice = `The scenario in the address cannot be read: ${error.message}.`;
+    }
+    return true;
+  }
+
+  // What the page says.
+  async #fromPage(data) {
+    const preset = presetCalled(data.preset) || presets[0];
+    const changes = [];
+    if (data.variant) changes.push(["flow.0.variant", data.variant]);
+    if (data.discipline) changes.push(["path.queue", { discipline: data.discipline, limit: "2 bdp" }]);
+    if (!changes.length) { this.#take(preset.toml, preset); return; }
+    const titled = [...changes, ["title", `${preset.title}: ${data.variant || data.discipline}`]];
+    const { text, error } = await this.engine.call("edit", preset.toml, titled);
+    if (error) this.#fault(error); else this.#take(text, null, preset.plots);
+  }
+
+  #preset(name) {
+    const preset = presetCalled(name) || presets[0];
+    this.#take(preset.toml, preset);
+  }
+
+  // Begins with another scenario.
+  #take(text, preset, plots = ["window", "throughput", "rtt"]) {
+    this.preset = preset;
+    this.notice = "";
+    this.menu.value = preset ? preset.name : "";
+    this.#show(preset ? preset.plots : plots);
+    this.#write(text);
+    this.isHidden = Boolean(preset) && this.box.classList.contains("lecture");
+    this.#run();
+  }
+
+  #write(text) {
+    this.text = text;
+    if (this.area.value !== text) this.area.value = text;
+  }
+
+  #typed() {
+    this.text = this.area.value;
+    this.notice = "";
+    this.menu.value = "";
+    clearTimeout(this.later);
+    this.later = setTimeout(() => this.#run(), 250);
+  }
+
+  // Changes of controls are made one after the other: each is of the text that the one before left.
+  #edit(changes) {
+    this.began = performance.now();
+    ++this.turn;
+    this.edits = (this.edits || Promise.resolve()).then(async () => {
+      await this.#free();
+      const { text, error } = await this.engine.call("edit", this.text, changes);
+      if (error) { this.#fault(error); return; }
+      this.#write(text);
+      this.#run();
+    }).catch((error) => this.#fault(error.message));
+  }
+
+  // A call that goes on, such as a run of a sweep, is in the way of the next; a long one is ended.
+  async #free() {
+    const until = performance.now() + PATIENCE;
+    while (this.engine.isBusy && performance.now() < until) await breathe();
+    if (this.engine.isBusy) await this.engine.restart();
+  }
+
+  #fault(text) {
+    this.fault.textContent = text;
+    this.fault.hidden = !text;
+  }
+
+  #toggle() {
+    if (this.isPaused) this.#go(this.turn); else { this.isPaused = true; this.#paint(); }
+  }
+
+  async #step() {
+    this.isPaused = true;
+    const turn = this.turn;
+    if (!this.series || this.at >= this.about.duration_s) return;
+    const stride = (this.about.controls.rtt_ms || 10) / 1000;
+    await this.#advance(Math.min(this.about.duration_s, this.at + stride), turn);
+    this.#paint();
+    if (this.at >= this.about.duration_s) this.#go(turn);
+  }
+
+  async #advance(until, turn) {
+    const { samples, at } = await this.engine.call("step", until, this.at, this.about.duration_s, BUDGET);
+    if (turn !== this.turn) return false;
+    this.series.push(samples);
+    this.at = at;
+    return true;
+  }
+
+  // Runs the text from its beginning; a run that goes on ends.
+  async #run() {
+    if (!this.engine) return;
+    const turn = ++this.turn;
+    this.began ??= performance.now();
+    try {
+      await this.#free();
+      if (turn !== this.turn) return;
+      const about = await this.engine.call("open", this.text);
+      if (turn !== this.turn) return;
+      if (about.error) { this.#fault(about.error); this.began = null; this.box.dataset.state = "fault"; return; }
+      this.#fault(this.notice);
+      this.box.dataset.state = "running";
+      this.about = about;
+      this.controls.show(about.controls);
+      this.series = new Series(about);
+      [this.at, this.done, this.isPaused] = [0, null, false];
+      const preset = this.preset;
+      this.question.textContent = preset ? preset.ask : about.question || about.title;
+      this.reveal.hidden = !this.isHidden;
+      this.tell.textContent = "";
+      if (this.isHidden) { this.plots.clear(); this.answer.textContent = ""; this.tables.replaceChildren(); this.isPaused = true; this.#paint(); return; }
+      await this.#go(turn);
+    } catch (error) {
+      if (turn === this.turn) { this.#fault(error.message); this.box.dataset.state = "fault"; }
+    }
+  }
+
+  // Goes on until the end, a pause or another run.
+  async #go(turn) {
+    this.isPaused = false;
+    const end = this.about.duration_s;
+    let clock = performance.now();
+    while (this.at < end && turn === this.turn && !this.isPaused) {
+      let until = end;
+      if (this.speed > 0) {
+        await breathe();
+        const now = performance.now();
+        until = Math.min(end, this.at + Math.max(end / 2000, this.speed * (now - clock) / 1000));
+        clock = now;
+      }
+      if (!(await this.#advance(until, turn))) return;
+      if (this.at < end) this.#paint();
+      if (this.speed === 0 && this.at < end) await breathe();
+    }
+    this.#paint();
+    if (turn !== this.turn || this.at < end) return;
+    if (this.began) { this.box.dataset.ms = Math.round(performance.now() - this.began); this.began = null; }
+    await this.#rest(turn);
+  }
+
+  // The other runs of the scenario, and what comes of all of them.
+  async #rest(turn) {
+    for (let left = this.about.runs; left > 0 && turn === this.turn;) {
+      left = await this.engine.call("next");
+      if (turn !== this.turn) return;
+      this.progress.textContent = left ? `${this.about.runs - left} of ${this.about.runs} runs` : "";
+    }
+    if (turn !== this.turn) return;
+    const done = await this.engine.call("finish");
+    if (turn !== this.turn) return;
+    this.done = done;
+    if (done.error) this.#fault(done.error);
+    this.answer.textContent = (done.answer || "").replaceAll("`", "");
+    this.tell.textContent = this.preset && this.text === this.preset.toml ? this.preset.tell : "";
+    this.#table();
+    this.box.dataset.state = "done";
+    this.#paint();
+  }
+
+  #paint() {
+    if (!this.about) return;
+    const isOver = this.at >= this.about.duration_s;
+    this.pause.textContent = this.isPaused && !isOver ? "Go on" : "Pause";
+    this.pause.disabled = isOver;
+    this.stepper.disabled = isOver;
+    if (!isOver) this.progress.textContent = `${this.at.toFixed(2)} s`;
+    else if (this.done) this.progress.textContent = "";
+    if (!this.isHidden) this.plots.draw(this.series);
+  }
+
+  // What the flows got, beside what the models say.
+  #table() {
+    const rows = (this.done.tables.flows || "").trim().split("\n").map((line) => line.split(","));
+    const at = (name) => rows[0].indexOf(name);
+    const first = rows.slice(1).filter((row) => row[0] === "simulate" && row[at("point")] === rows[1][at("point")] && row[at("repeat")] === "0");
+    const said = (row, name, factor, digits = 3) => {
+      const value = Number(row[at(name)]);
+      return row[at(name)] === undefined || row[at(name)] === "" ? "–" : String(Number((value * factor).toPrecision(digits)));
+    };
+    const models = [...new Set(this.about.predictions.map((one) => one.model))];
+    const predicted = (flow, model) => {
+      const one = this.about.predictions.find((p) => p.flow === flow && p.model === model);
+      return one && one.goodput_mbps !== null ? String(Number(one.goodput_mbps.toPrecision(3))) : "–";
+    };
+    const heads = ["flow", "control", "goodput, Mbit/s", "share, %", "mean round trip, ms", "sent again", ...models.map((model) => `predicted by ${model}, Mbit/s`)];
+    const body = first.slice(0, MOST_ROWS).map((row) => [
+      row[at("flow")], row[at("variant")], said(row, "goodput_mbps", 1), said(row, "share", 100, 2), said(row, "rtt_mean_us", 1e-3), said(row, "retransmissions_pkts", 1, 6),
+      ...models.map((model) => predicted(row[at("flow")], model)),
+    ]);
+    if (!body.length) { this.tables.replaceChildren(); return; }
+    const caption = `Simulated${models.length ? " and predicted" : ""}: seed ${this.about.seed}${this.about.points > 1 ? ", first point of the sweep" : ""}${first.length > MOST_ROWS ? `; ${first.length - MOST_ROWS} more flows` : ""}`;
+    this.tables.replaceChildren(element("table", {}, element("caption", {}, caption),
+      element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
+      element("tbody", {}, ...body.map((row) => element("tr", {}, ...row.map((cell, i) => element(i ? "td" : "th", i ? {} : { scope: "row" }, cell)))))));
+  }
+
+  async #share() {
+    const fragment = await toFragment(this.text);
+    history.replaceState(null, "", fragment);
+    const link = location.href;
+    try {
+      await navigator.clipboard.writeText(link);
+      this.said.textContent = "The link is copied.";
+    } catch {
+      this.said.textContent = "The link is in the address bar.";
+    }
+  }
+
+  #svg() {
+    const chosen = this.#keys();
+    return toSvg(plotsOf(this.series).filter((plot) => chosen.includes(plot.key)), this.about.title || "Trammel");
+  }
+
+  async #report() {
+    if (this.done) save("report.html", await this.engine.call("report"), "text/html");
+  }
+
+  // A lecture: what will happen is asked first.
+  async #lecture() {
+    if (this.box.classList.contains("lecture")) { this.#leave(); return; }
+    this.box.classList.add("lecture");
+    this.lectureButton.setAttribute("aria-pressed", "true");
+    this.isHidden = true;
+    this.#run();
+    try { await this.box.requestFullscreen(); } catch { /* large type does without */ }
+  }
+
+  #leave() {
+    if (!this.box.classList.contains("lecture")) return;
+    this.box.classList.remove("lecture");
+    this.lectureButton.setAttribute("aria-pressed", "false");
+    if (document.fullscreenElement) document.exitFullscreen();
+    if (this.isHidden) this.#reveal(); else this.plots.redraw();
+  }
+
+  #reveal() {
+    this.isHidden = false;
+    this.reveal.hidden = true;
+    this.plots.redraw();
+    this.#go(this.turn);
+  }
+}
+
+for (const box of document.querySelectorAll(".trammel-playground")) {
+  const begin = () => new Playground(box).start();
+  // A link to this page with a scenario is a question asked.
+  if (box.dataset.later === undefined || location.hash.startsWith("#toml=")) begin();
+  else box.replaceChildren(button("Run it here", begin, { title: "loads the simulator, about 1.3 MB" }));
+}

@@ -1,0 +1,67 @@
+// Plots as a picture of their own: lines, axes and names, for a paper or a slide.
+
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [760, 240, 64, 12, 30, 44];
+const COLOURS = ["#0072b2", "#d55e00", "#008f68", "#aa3377", "#a87700", "#3a9bdc", "#5b5b5b", "#7f4fc9"];
+const escaped = (text) => text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+
+export const ticks = (low, high, count) => {
+  const rough = (high - low) / count;
+  if (!(rough > 0)) return [low];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find((size) => size * power >= rough * 0.999) * power;
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+};
+
+const one = (plot, top) => {
+  const end = plot.time[plot.time.length - 1] || 1;
+  const values = plot.lines.flatMap((line) => (line.level === undefined ? line.values : [line.level]));
+  const most = values.reduce((high, value) => (value !== null && value > high ? value : high), 0) || 1;
+  const high = most * 1.05;
+  const x = (t) => LEFT + (t / end) * (WIDTH - LEFT - RIGHT);
+  const y = (v) => top + TOP + (1 - v / high) * (HEIGHT - TOP - BOTTOM);
+  const parts = [`<text x="${LEFT}" y="${top + 18}" font-weight="600">${escaped(plot.title)}, ${escaped(plot.unit)}</text>`];
+  for (const v of ticks(0, high, 4)) {
+    parts.push(`<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(v).toFixed(1)}" y2="${y(v).toFixed(1)}" stroke="#e3e2dd"/>`,
+      `<text x="${LEFT - 6}" y="${(y(v) + 4).toFixed(1)}" text-anchor="end">${v}</text>`);
+  }
+  for (const t of ticks(0, end, 8)) {
+    parts.push(`<text x="${x(t).toFixed(1)}" y="${top + HEIGHT - BOTTOM + 16}" text-anchor="middle">${t}</text>`);
+  }
+  for (const line of plot.lines) {
+    const colour = COLOURS[line.colour % COLOURS.length];
+    if (line.level !== undefined) {
+      parts.push(`<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(line.level).toFixed(1)}" y2="${y(line.level).toFixed(1)}" stroke="${colour}" stroke-dasharray="2 5"/>`);
+      continue;
+    }
+    let [path, isOpen] = ["", false];
+    line.values.forEach((value, i) => {
+      if (value === null) { isOpen = false; return; }
+      path += `${isOpen ? "L" : "M"}${x(plot.time[i]).toFixed(1)} ${y(value).toFixed(1)}`;
+      isOpen = true;
+    });
+    parts.push(`<path d="${path}" fill="none" stroke="${colour}" stroke-width="1.5"${line.dash ? ' stroke-dasharray="6 4"' : ""}/>`);
+  }
+  let at = LEFT;
+  for (const line of plot.lines.slice(0, 6)) {
+    const colour = COLOURS[line.colour % COLOURS.length];
+    parts.push(`<line x1="${at}" x2="${at + 18}" y1="${top + HEIGHT - 10}" y2="${top + HEIGHT - 10}" stroke="${colour}" stroke-width="2"/>`,
+      `<text x="${at + 23}" y="${top + HEIGHT - 6}">${escaped(line.name)}</text>`);
+    at += 34 + 6.5 * line.name.length;
+  }
+  return parts.join("\n");
+};
+
+export const toSvg = (plots, title) => {
+  const body = plots.map((plot, i) => one(plot, 30 + i * HEIGHT)).join("\n");
+  const height = 40 + plots.length * HEIGHT;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="#1b1d1f">
+<title>${escaped(title)}</title>
+<rect width="${WIDTH}" height="${height}" fill="#fff"/>
+<text x="${LEFT}" y="22" font-size="15" font-weight="650">${escaped(title)}</text>
+${body}
+<text x="${WIDTH - RIGHT}" y="${height - 6}" text-anchor="end" fill="#5c6166">time, s; simulated by Trammel</text>
+</svg>
+`;
+};
