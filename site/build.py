@@ -35,9 +35,12 @@ def contents(listed: str, written: dict[str, str], made: reference.Reference) ->
         if words == "@reference":
             out += made.contents
             placed |= set(made.pages)
-        elif words.endswith("/*.md"):
-            for page in sorted(p for p in written if Path(p).match(words)):
-                if page not in placed:
+        elif words.endswith("*.md"):
+            # A folder's pages, or, without a folder, the pages that no line before or below has.
+            folder = words.rpartition("/")[0] or "."
+            named = {one.split(" ")[-1] for one in listed.split("\n")}
+            for page in sorted(p for p in written if str(Path(p).parent) == folder):
+                if page not in placed and page not in named:
                     out.append(f"{indent}- [{title_of(written[page])}]({page})")
                     placed.add(page)
         elif words.endswith(".md"):
@@ -66,6 +69,10 @@ def mend(file: Path) -> None:
         '<div class="table-wrapper" tabindex="0" role="region" aria-label="Table">',
     )
     text = text.replace("<pre><code", '<pre tabindex="0"><code')
+    if '<div id="playground"' in text and (SITE / "playground/playground.js").exists():
+        root = "../" * len(file.relative_to(BOOK).parent.parts)
+        script = f'<script type="module" src="{root}playground/playground.js"></script>'
+        text = text.replace("</body>", f"{script}</body>")
     # Two themes of mdBook's five: `light`, and `navy` with the colours of the dark one.
     text = re.sub(r'<li role="none"><button [^>]*mdbook-theme-(rust|coal|ayu)".*?</li>', "", text)
     text = text.replace('id="mdbook-theme-navy">Navy<', 'id="mdbook-theme-navy">Dark<')

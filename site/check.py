@@ -25,11 +25,19 @@ PATIENCE = 240
 # Pages of each folder of reference that are looked at in a browser.
 SOME = 2
 
+# A page with one of each fault, and words of what must be said of it: a check that finds nothing
+# because it looks at nothing would be found by this.
+FAULTY = """<!doctype html><html lang="en"><title>Faulty</title><main class="content"><h1>A</h1>
+<h3>B</h3><p style="color:#aaa">pale</p><button></button><img src="x.svg">
+<table><tr><td>1</td></tr></table><div style="width:3000px">wide</div></main></html>"""
+SAID_BY_FILE = ("no alternative", "level 3 follows", "no header")
+SAID_BY_BROWSER = ("contrast 2.32", "no name: <button>", "wide: <div")
+
 
 class Page(HTMLParser):
     """What the checks need of a page."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, text: str) -> None:
         super().__init__()
         self.ids: list[str] = []
         self.links: list[str] = []
@@ -39,7 +47,7 @@ class Page(HTMLParser):
         self.is_in_title = False
         self.headers: list[bool] = []
         self.main = 0
-        self.feed(file.read_text(encoding="utf-8"))
+        self.feed(text)
         if not self.title.strip():
             self.faults.append("no title")
         if self.headings.count(1) != 1:
@@ -144,6 +152,7 @@ def in_browser(program: str, shown: list[str]) -> list[str]:
                 "/look": (b"<!doctype html><body><script src='/look.js'></script>", "text/html"),
                 "/look.js": (script, "text/javascript"),
                 "/pages": (json.dumps(["/" + one for one in shown]).encode(), "application/json"),
+                "/faulty.html": (FAULTY.encode(), "text/html"),
             }
             if self.path not in own:
                 super().do_GET()
@@ -184,9 +193,16 @@ def in_browser(program: str, shown: list[str]) -> list[str]:
             serving.shutdown()
 
 
+def missed(words: tuple[str, ...], said: list[str]) -> list[str]:
+    """What the checks do not say of the faulty page."""
+    return [
+        f"the check does not find `{word}`" for word in words if not any(word in one for one in said)
+    ]
+
+
 def main() -> None:
     files = [file for file in BOOK.rglob("*.html") if file.name not in ("toc.html", "404.html")]
-    pages = {file: Page(file) for file in sorted(files)}
+    pages = {file: Page(file.read_text(encoding="utf-8")) for file in sorted(files)}
     faults = [
         f"{file.relative_to(BOOK)}: {fault}"
         for file, page in pages.items()
@@ -194,13 +210,16 @@ def main() -> None:
     ]
     broken, outside = links(pages)
     faults += broken
+    faults += missed(SAID_BY_FILE, Page(FAULTY).faults)
     shown: list[str] = []
     program = browser()
     if program is None:
         print("skipped: colours and widths: no Chromium on the PATH")
     else:
         shown = looked_at("--all" in sys.argv)
-        faults += in_browser(program, shown)
+        seen = in_browser(program, [*shown, "faulty.html"])
+        faults += [one for one in seen if not one.startswith("/faulty.html")]
+        faults += missed(SAID_BY_BROWSER, [one for one in seen if one.startswith("/faulty.html")])
     print("\n".join(faults[:200]), end="\n" if faults else "")
     print(
         f"{len(pages)} pages with {sum(len(p.links) for p in pages.values())} links, of them"

@@ -64,12 +64,13 @@ function withText(document) {
 function contrasts(view) {
     const faults = new Map();
     const known = new Map();
-    // Of elements that look alike by class and place, the first stands for all.
+    // Of elements that look alike by class, style and place, the first stands for all.
     const seen = new Set();
     for (const element of withText(view.document)) {
         const parent = element.parentElement;
         const look = [element, parent, parent?.parentElement].map(
-            (one) => `${one?.tagName}.${one?.getAttribute("class") ?? ""}`).join(" ");
+            (one) => ["class", "style"].map((name) => one?.getAttribute(name)).concat(one?.tagName)
+        ).join(" ");
         if (seen.has(look) || !isShown(view, element)) continue;
         seen.add(look);
         const style = view.getComputedStyle(element);
@@ -117,8 +118,9 @@ function nameless(view) {
 /** What does not fit into the width of the window and cannot be scrolled to. */
 function cut(view) {
     const faults = [];
-    const page = view.document.documentElement;
-    if (page.scrollWidth > view.innerWidth + 1) {
+    // mdBook lets the content scroll as a whole: then somebody must move it to read each line.
+    const boxes = [view.document.documentElement, view.document.querySelector(".content")];
+    for (const page of boxes.filter((box) => box && box.scrollWidth > box.clientWidth + 1)) {
         const wide = [...view.document.querySelectorAll("main *")].find(
             (one) => one.getBoundingClientRect().right > view.innerWidth + 1
                 && !one.closest(".table-wrapper,pre,figure"));
@@ -143,6 +145,22 @@ function load(frame, page, faults) {
         };
         frame.src = page;
     });
+}
+
+/** Whether the search of a page finds a word; it needs no server, only the index beside it. */
+async function search(view, word) {
+    const { document } = view;
+    document.getElementById("mdbook-search-toggle").click();
+    const field = document.getElementById("mdbook-searchbar");
+    field.value = word;
+    field.dispatchEvent(new view.KeyboardEvent("keyup", { bubbles: true }));
+    field.dispatchEvent(new view.InputEvent("input", { bubbles: true }));
+    for (let tries = 0; tries < 100; tries += 1) {
+        const found = document.querySelectorAll("#mdbook-searchresults li a");
+        if ([...found].some((one) => one.textContent.includes(word))) return [];
+        await new Promise((done) => { setTimeout(done, 100); });
+    }
+    return [`the search does not find \`${word}\``];
 }
 
 async function main() {
@@ -171,6 +189,8 @@ async function main() {
         }
         faults.push(...nameless(view).map((fault) => `${page}: ${fault}`));
     }
+    await load(frame, "/index.html", faults);
+    faults.push(...await search(frame.contentWindow, "codel"));
     await fetch("/faults", { method: "POST", body: JSON.stringify(faults) });
 }
 

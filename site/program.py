@@ -50,6 +50,20 @@ def say(*arguments: str, entered: str | None = None, may_fail: bool = False) -> 
     return text
 
 
+def check(text: str) -> str:
+    """What `trammel check` says of a scenario; a fault ends the build."""
+    file = kept(json.dumps(["check", text]))
+    if not file.exists():
+        done = subprocess.run(
+            [TRAMMEL, "check", "-"], input=text, capture_output=True, text=True, env=PLAIN
+        )
+        if done.returncode != 0:
+            raise SystemExit(f"{text}\n{done.stderr}")
+        KEPT.mkdir(parents=True, exist_ok=True)
+        file.write_text((done.stdout + done.stderr).strip())
+    return file.read_text().partition(": ")[2]
+
+
 def names(kind: str) -> list[dict[str, Any]]:
     """The entries of `trammel list KIND`: name, aliases, summary."""
     listed = json.loads(say("list", kind, "--json"))

@@ -89,6 +89,46 @@ PICTURES: dict[str, Callable[[str, str], str]] = {
     "models": lambda name, _: pictures.model(name),
 }
 
+# Scenarios whose tables are listed.
+TABLES = (
+    """duration = "5 s"
+repeat = 2
+solo = true
+[path]
+rate = "20 Mbit/s"
+rtt = "40 ms"
+queue = { discipline = "fq_codel" }
+loss = { probability = 0.001 }
+[[flow]]
+variant = "cubic"
+ecn = true
+[[flow]]
+variant = "reno"
+[[stream]]
+gap = "10 ms"
+[[app]]
+kind = "voice"
+[[workload]]
+kind = "poisson"
+load = 0.2
+size = "20 KB"
+""",
+    """subject = "traffic"
+duration = "5 s"
+[path]
+rate = "8 Mbit/s"
+delay = "20 ms"
+[[stream]]
+rate = 500
+gap = "exponential"
+size = 958
+""",
+)
+UNITS = {
+    "_s": "s", "_us": "µs", "_mbps": "Mbit/s", "_bps": "bit/s", "_pkts": "packets",
+    "_bytes": "bytes", "_pps": "packets/s", "_kbps": "kbit/s", "_ns": "ns", "_ms": "ms",
+}
+
 # Families with an example that the playground can run.
 PLAYED = ("variants", "disciplines", "losses")
 
@@ -131,11 +171,6 @@ def example(text: str, language: str) -> str:
     """The first block of `text` in a language; empty where there is none."""
     found = re.search(rf"^```{language}\n(.*?)^```$", text, re.S | re.M)
     return found[1] if found else ""
-
-
-def checked(name: str, text: str) -> str:
-    """What the check of an example says; a fault ends the build."""
-    return program.say("check", "-", entered=text, may_fail=False).replace("standard input", name)
 
 
 def playground(scenario: str) -> str:
@@ -183,12 +218,10 @@ class Reference:
             readme = self.rewriter.text(source, page, readme)
             return head + re.sub(r"^# ", "## ", readme, count=1, flags=re.M)
         toml, click = example(text, "toml"), example(text, "click")
-        added = ""
         if toml and family.listed not in ("machines", "presets"):
             tomllib.loads(toml)
-            says = checked("the example", toml).strip()
             self.examples += 1
-            added = f"`trammel check` of this example says: {says}."
+            added = f"Checked when this page was made: {program.check(toml)}."
             text = text.replace(f"```toml\n{toml}```", f"```toml\n{toml}```\n\n{added}", 1)
         picture = ""
         if family.listed in PICTURES:
@@ -211,8 +244,12 @@ class Reference:
                 picture = ""
         elif family.listed == "machines":
             text += self.estimates(name)
+        elif family.listed == "operations":
+            text += self.constants(name)
         elif family.listed == "presets":
             text += self.courses(name)
+        elif family.listed == "applications" and toml:
+            text += self.offered(toml)
         if picture:
             # Behind the summary, which is the first paragraph.
             head, _, rest = text.partition("\n\n")
@@ -237,6 +274,35 @@ class Reference:
             "\n## An IPv4 router on it\n\n```console\n"
             f"$ {command} --frame-sizes 64,512,1518\n{says.strip()}\n```\n"
         )
+
+    @staticmethod
+    def offered(scenario: str) -> str:
+        """What the example of an application sends, and what theory says of it."""
+        rows = program.run(scenario).table("offered.csv")
+        out = ["| quantity | unit | predicted | how | in this run |", "| --- | --- | ---: | --- | ---: |"]
+        for row in rows:
+            cells = (row["quantity"], row["unit"], row["predicted"], row["form"], row["sample"])
+            out.append("| " + " | ".join(cells).replace("_", " ") + " |")
+        table = "\n".join(out)
+        return f"\n## What the example sends\n\nTwenty seconds, seed 1.\n\n{table}\n"
+
+    def constants(self, operation: str) -> str:
+        """What an operation costs on each machine that has it."""
+        rows = []
+        for machine in program.names("machines"):
+            text = program.say("doc", "machine", machine["name"])
+            for block in re.findall(r"^```toml\n(.*?)^```", text, re.S | re.M):
+                for profile, values in tomllib.loads(block).get("profile", {}).items():
+                    costs = values.get("eo", {}).get(operation)
+                    if isinstance(costs, dict):
+                        said = ", ".join(f"{key} {value:g}" for key, value in costs.items())
+                        page = file_of(machine["name"])
+                        where = f"[{machine['name']}](../machines/{page})"
+                        rows.append(f"| {where} | {profile} | {said} |")
+        if not rows:
+            return ""
+        head = "\n## Its constants\n\nCycles of the processor.\n\n"
+        return head + "| machine | profile | constants |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n"
 
     def courses(self, preset: str) -> str:
         """The rate and the round trip of a preset over time, where they are drawn."""
@@ -287,10 +353,88 @@ class Reference:
             rows.append(f"| [`{entry['name']}`]({file_of(entry['name'])}) | {summary}{also} |")
         return "\n".join(rows) + "\n"
 
+    def commands(self) -> None:
+        """A page for each command, of what it says of itself."""
+        said = program.say("--help")
+        listed = said.partition("Commands:\n")[2].partition("\n\n")[0]
+        names = re.findall(r"^  ([a-z][a-z0-9-]*)(?: |$)", listed, re.M)
+        rows = ["| command | what it does |", "| --- | --- |"]
+        self.contents.append("- [Commands](reference/commands/index.md)")
+        for name in names:
+            if name == "help":
+                continue
+            text = program.say(name, "--help")
+            summary = text.partition("\n")[0]
+            page = f"reference/commands/{file_of(name)}"
+            self.pages[page] = f"# trammel {name}\n\n{summary}.\n\n```text\n{text.strip()}\n```\n"
+            rows.append(f"| [`{name}`]({file_of(name)}) | {summary} |")
+            self.contents.append(f"  - [{name}]({page})")
+        about = "Each command says this by `--help`; `trammel man DIR` writes manual pages.\n\n"
+        codes = said.partition("Exit codes:\n")[2].strip()
+        self.pages["reference/commands/index.md"] = (
+            f"# Commands\n\n{about}" + "\n".join(rows)
+            + f"\n\n## Exit codes\n\n```text\n{codes}\n```\n"
+        )
+
+    def handlers(self) -> None:
+        """Every handler, and which elements have it."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for name in sorted(self.element_names):
+            about = json.loads(program.say("doc", "element", name, "--json"))["element"]
+            for handler in about["handlers"]:
+                flags = handler["flags"]
+                use = [word for flag, word in (("r", "read"), ("w", "write")) if flag in flags]
+                key = (handler["name"], ", ".join(use))
+                found.setdefault(key, []).append(f"[{name}](elements/{file_of(name)})")
+        rows = ["| handler | use | elements |", "| --- | --- | --- |"]
+        rows += [f"| `{key[0]}` | {key[1]} | {', '.join(found[key])} |" for key in sorted(found)]
+        self.pages["reference/handlers.md"] = (
+            "# Handlers\n\nWhat can be read and written of elements while a router runs:"
+            " `trammel router -h ELEMENT.HANDLER`, `ControlSocket`, `Script`. The page of an element"
+            " says what each means there.\n\n" + "\n".join(rows) + "\n"
+        )
+        self.contents.append("- [Handlers](reference/handlers.md)")
+
+    def columns(self) -> None:
+        """Every column of the tables that examples of all subjects give."""
+        tables: dict[str, dict[str, str]] = {}
+        for scenario in TABLES:
+            about = json.loads((program.run(scenario).folder / "run.json").read_text())
+            for table in about.get("tables", []):
+                tables.setdefault(table["name"], {}).update(dict(table["columns"]))
+        # What the documents say of a column: the rows of their tables that begin with its name.
+        meaning: dict[str, str] = {}
+        for document in ("docs/metrics.md", "docs/applications.md"):
+            for line in (pages.ROOT / document).read_text(encoding="utf-8").split("\n"):
+                cells = line.strip("| ").split(" | ")
+                if len(cells) == 2 and "](" not in cells[1]:
+                    for name in re.findall(r"`(\w+)`", cells[0]):
+                        meaning.setdefault(name, cells[1])
+        text = [
+            "# Tables and columns",
+            "",
+            "The tables of run folders, as `run.json` lists them. The unit is the end of a column's"
+            " name. Columns of a sweep are named for what is swept; columns without a value for any"
+            " row are left out of a table. [Metrics](../metrics.md) defines the numbers.",
+        ]
+        for name, columns in tables.items():
+            text += ["", f"## {name}.csv", "", "| column | type | unit | what it is |"]
+            text.append("| --- | --- | --- | --- |")
+            for column, kind in columns.items():
+                unit = next((u for end, u in UNITS.items() if column.endswith(end)), "")
+                what = meaning.get(column, "")
+                text.append(f"| `{column}` | {kind} | {unit} | {what} |")
+        self.pages["reference/columns.md"] = "\n".join(text) + "\n"
+        self.contents.append("- [Tables and columns](reference/columns.md)")
+
     def write(self) -> None:
         """All pages of reference."""
         for family in FAMILIES:
             self.family(family)
+            if family.listed == "elements":
+                self.handlers()
+        self.columns()
+        self.commands()
 
 
 def warm() -> None:
