@@ -53,6 +53,33 @@ const DOCUMENTS: &[&str] = &[
     "docs/itg-signalling.md",
     "docs/scenarios.md",
     "docs/traffic.md",
+    "docs/compare/click.md",
+    "docs/compare/d-itg.md",
+    "docs/compare/iperf3.md",
+    "docs/compare/mininet.md",
+    "docs/compare/ns-3.md",
+    "docs/compare/trex.md",
+    "docs/explain/estimate.md",
+    "docs/explain/simulator.md",
+    "docs/explain/virtual-time.md",
+    "docs/guides/nfv-planner.md",
+    "docs/guides/operator.md",
+    "docs/guides/researcher.md",
+    "docs/guides/router-builder.md",
+    "docs/guides/teacher.md",
+    "docs/guides/test-lab.md",
+    "docs/index.md",
+    "docs/tutorials/01-first.md",
+    "docs/tutorials/02-sawtooth.md",
+    "docs/tutorials/03-codel.md",
+    "docs/tutorials/04-bbr.md",
+    "docs/tutorials/05-kernel.md",
+    "docs/tutorials/06-router.md",
+    "docs/tutorials/07-bench.md",
+    "docs/tutorials/08-waiting.md",
+    "docs/tutorials/09-placement.md",
+    "docs/tutorials/10-sweep.md",
+    "docs/tutorials/11-netfpga.md",
     "examples/netfpga-ring/README.md",
     "fuzz/README.md",
     "papers/bbr-versions/README.md",
@@ -110,6 +137,23 @@ const NOT_EXACT: &[(&str, &str, Mode)] = &[
     // It needs a receiver; `crates/trammel/tests/link.rs` runs both ends of what the document
     // shows.
     ("docs/traffic.md", "trammel link", Mode::NotRun),
+    // Another kernel than the one that was asked gives other digits.
+    (
+        "docs/tutorials/05-kernel.md",
+        "trammel run docs/tutorials/05-kernel.toml",
+        Mode::Words,
+    ),
+    (
+        "docs/guides/researcher.md",
+        "trammel run docs/tutorials/05-kernel.toml",
+        Mode::Words,
+    ),
+    // The instant depends on the kernel's version, and the hash is that of the reader's build.
+    (
+        "docs/tutorials/05-kernel.md",
+        "trammel diverge",
+        Mode::NotRun,
+    ),
     // The scenario is the reader's own, and the kernel's hash that of his build;
     // `crates/trammel/tests/diverge.rs` has others.
     ("docs/kernel.md", "trammel diverge s.toml", Mode::NotRun),
@@ -302,7 +346,16 @@ fn links_lead_somewhere() {
 
 #[test]
 fn every_document_is_checked() {
-    for folder in [".", "docs", "fuzz"] {
+    let folders = [
+        ".",
+        "docs",
+        "docs/compare",
+        "docs/explain",
+        "docs/guides",
+        "docs/tutorials",
+        "fuzz",
+    ];
+    for folder in folders {
         for entry in std::fs::read_dir(root().join(folder)).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "md") {
@@ -340,6 +393,23 @@ fn the_first_scenario_of_the_readme_is_the_example() {
         block(&read("README.md"), "toml", "[path]"),
         read("examples/first.toml")
     );
+}
+
+/// A tutorial shows the scenario that its commands run.
+#[test]
+fn tutorials_show_their_scenarios() {
+    let mut shown = 0;
+    for name in DOCUMENTS
+        .iter()
+        .filter(|name| name.starts_with("docs/tutorials/"))
+    {
+        let scenario = name.replace(".md", ".toml");
+        if root().join(&scenario).exists() {
+            assert_eq!(block(&read(name), "toml", ""), read(&scenario), "{name}");
+            shown += 1;
+        }
+    }
+    assert!(shown >= 5, "only {shown} tutorials have a scenario");
 }
 
 #[test]
