@@ -12,6 +12,7 @@ from pathlib import Path
 
 import fills
 import pages
+import playground
 import reference
 
 SITE = pages.ROOT / "site"
@@ -69,10 +70,7 @@ def mend(file: Path) -> None:
         '<div class="table-wrapper" tabindex="0" role="region" aria-label="Table">',
     )
     text = text.replace("<pre><code", '<pre tabindex="0"><code')
-    if '<div id="playground"' in text and (SITE / "playground/playground.js").exists():
-        root = "../" * len(file.relative_to(BOOK).parent.parts)
-        script = f'<script type="module" src="{root}playground/playground.js"></script>'
-        text = text.replace("</body>", f"{script}</body>")
+    text = playground.linked(text, file.relative_to(BOOK))
     # Two themes of mdBook's five: `light`, and `navy` with the colours of the dark one.
     text = re.sub(r'<li role="none"><button [^>]*mdbook-theme-(rust|coal|ayu)".*?</li>', "", text)
     text = text.replace('id="mdbook-theme-navy">Navy<', 'id="mdbook-theme-navy">Dark<')
@@ -124,8 +122,6 @@ def main() -> None:
     for name, place in rewriter.images.items():
         (source / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(pages.ROOT / name, source / place)
-    if (SITE / "playground").is_dir():
-        shutil.copytree(SITE / "playground", source / "playground")
     shutil.copyfile(SITE / "book.toml", WORK / "book.toml")
     shutil.copyfile(SITE / "theme/trammel.css", WORK / "trammel.css")
     shutil.copytree(SITE / "theme/handlebars", WORK / "theme")
@@ -133,6 +129,7 @@ def main() -> None:
     make_book(sys.argv[1])
     for file in BOOK.rglob("*.html"):
         mend(file)
+    playground.copy(BOOK)
     done = time.monotonic()
     print(
         f"{len(written)} pages in {done - begin:.0f} s: {wrote - begin:.0f} s to write them with"

@@ -103,5 +103,10 @@ def run(scenario: str, *options: str, beside: Path | None = None) -> Run:
             )
             if done.returncode != 0:
                 raise SystemExit(f"{scenario}\n{done.stderr}{done.stdout}")
-            out.rename(folder)
+            try:
+                out.rename(folder)
+            except OSError:
+                # Another thread has just kept the same run.
+                if not folder.is_dir():
+                    raise
     return Run(folder)

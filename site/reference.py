@@ -177,7 +177,8 @@ def playground(scenario: str) -> str:
     """The place of the playground, with a scenario to begin with."""
     kept = escape(scenario, quote=True).replace("\n", "&#10;")
     return (
-        f'<div id="playground" data-scenario="{kept}"><noscript>The playground needs JavaScript.'
+        f'<div class="trammel-playground" data-later data-scenario="{kept}">'
+        "<noscript>The playground needs JavaScript."
         " The same scenario runs with <code>trammel run FILE</code>.</noscript></div>"
     )
 

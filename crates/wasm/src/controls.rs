@@ -187,8 +187,16 @@ fn put(table: &mut dyn toml_edit::TableLike, key: &str, value: &Value) -> Result
 mod tests {
     use super::*;
 
-    const TEXT: &str = "# a question\nduration = \"2 s\" # short\n[path]\nrate = \"10 Mbit/s\" # slow\n\
-                        rtt = \"20 ms\"\n[[flow]]\nvariant = \"reno\"\n[sweep]\n\"path.rtt\" = [\"1 ms\"]\n";
+    const TEXT: &str = "# a question
+duration = \"2 s\" # short
+[path]
+rate = \"10 Mbit/s\" # slow
+rtt = \"20 ms\"
+[[flow]]
+variant = \"reno\"
+[sweep]
+\"path.rtt\" = [\"1 ms\"]
+";
 
     fn edited(key: &str, value: Value) -> String {
         edit(TEXT, &json!([[key, value]])).unwrap()

@@ -140,10 +140,10 @@ impl Session {
     /// Runs the first run until `until` seconds, or to its end; gives its samples since the last
     /// call, one after the other. A sample is the time in seconds, then of each flow
     /// [`OF_FLOW`] numbers — congestion window and slow-start threshold (packets), smoothed round
-    /// trip (ms), packets in flight, payload bytes sent, acknowledged, delivered in order and arrived, segments
-    /// retransmitted, congestion state (0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss) —, then of
-    /// each link [`OF_LINK`]: packets and bytes in the queue, packets dropped and marked. What is
-    /// not known is NaN. The last call for a run gives an empty list.
+    /// trip (ms), packets in flight, payload bytes sent, acknowledged, delivered in order and
+    /// arrived, segments retransmitted, congestion state (0 open, 1 disorder, 2 CWR, 3 recovery,
+    /// 4 loss) —, then of each link [`OF_LINK`]: packets and bytes in the queue, packets dropped
+    /// and marked. What is not known is NaN. The last call for a run gives an empty list.
     pub fn step(&mut self, until: f64) -> Vec<f64> {
         let Some((_, run)) = &mut self.watched else {
             return Vec::new();
