@@ -100,6 +100,7 @@ function nameOf(document, element) {
         (labelled && labelled.split(/\s+/)
             .map((id) => document.getElementById(id)?.textContent).join(" ")) ||
         label?.getAttribute?.("aria-label") || label?.textContent ||
+        [...(element.labels || [])].map((one) => one.textContent).join(" ") ||
         element.textContent.trim() ||
         element.querySelector("img[alt]")?.alt ||
         element.getAttribute("title") || ""
