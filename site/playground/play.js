@@ -81,6 +81,7 @@ export class Playground {
     this.reveal = button("Show what happens", () => this.#reveal(), { class: "tp-reveal", hidden: true });
     this.tell = element("p", { class: "tp-tell" });
     this.answer = element("p", { class: "tp-answer", role: "status" });
+    this.notes = element("ul", { class: "tp-notes" });
     this.progress = element("span", { class: "tp-progress", role: "status" });
     this.fault = element("pre", { class: "tp-fault", role: "alert", hidden: true });
     this.aside = element("form", { class: "tp-aside", "aria-label": "Controls", onsubmit: (event) => event.preventDefault() });
@@ -100,7 +101,7 @@ export class Playground {
       element("div", { class: "tp-body" },
         element("div", { class: "tp-side" }, this.aside,
           element("details", { class: "tp-text", open: innerWidth > 900 }, element("summary", {}, "Scenario (TOML)"), this.area)),
-        element("div", { class: "tp-main" }, this.question, this.reveal, this.fault, this.answer, this.tell, shown, canvas, this.tables)),
+        element("div", { class: "tp-main" }, this.question, this.reveal, this.fault, this.answer, this.tell, shown, canvas, this.tables, this.notes)),
       this.said,
     );
     this.plots = new Plots(canvas, []);
@@ -243,7 +244,7 @@ export class Playground {
       this.question.textContent = preset ? preset.ask : about.question || about.title;
       this.reveal.hidden = !this.isHidden;
       this.tell.textContent = "";
-      if (this.isHidden) { this.plots.clear(); this.answer.textContent = ""; this.tables.replaceChildren(); this.isPaused = true; this.#paint(); return; }
+      if (this.isHidden) { this.plots.clear(); this.answer.textContent = ""; this.tables.replaceChildren(); this.notes.replaceChildren(); this.isPaused = true; this.#paint(); return; }
       await this.#go(turn);
     } catch (error) {
       if (turn === this.turn) { this.#fault(error.message); this.box.dataset.state = "fault"; }
@@ -287,6 +288,7 @@ export class Playground {
     if (done.error) this.#fault(done.error);
     this.answer.textContent = (done.answer || "").replaceAll("`", "");
     this.tell.textContent = this.preset && this.text === this.preset.toml ? this.preset.tell : "";
+    this.notes.replaceChildren(...(done.notes || []).slice(0, 8).map((note) => element("li", {}, note.replaceAll("`", ""))));
     this.#table();
     this.box.dataset.state = "done";
     this.#paint();

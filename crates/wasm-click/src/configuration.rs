@@ -151,13 +151,21 @@ fn hexadecimal(data: &[u8]) -> String {
     data.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The frame sizes of RFC 2544 that hold `least` bytes of headers, and before them the least.
+fn usual_sizes(least: usize) -> Vec<f64> {
+    let sizes = [64, 128, 256, 512, 1024, 1280, 1518].into_iter();
+    let first = (least > 64).then_some(least);
+    let all = first.into_iter().chain(sizes.filter(|size| *size >= least));
+    all.map(|size| size as f64).collect()
+}
+
 fn estimate(request: &Value, bench: Bench) -> Result<Value, String> {
     let name = request["machine"].as_str();
     // That this machine is not calibrated says nothing to a page.
     let (machine, _) = machines::find_or_usual(name).map_err(|why| format!("{why:#}"))?;
     let sizes = request["frame_sizes"].as_array();
     let sizes = sizes.map_or_else(
-        || vec![64.0, 128.0, 256.0, 512.0, 1024.0, 1280.0, 1518.0],
+        || usual_sizes(bench.least_frame()),
         |all| all.iter().filter_map(Value::as_f64).collect(),
     );
     if sizes.is_empty() || sizes.iter().any(|size| !(64.0..=65_535.0).contains(size)) {
@@ -248,6 +256,13 @@ mod tests {
         let steps = answer["way"]["steps"].as_array().unwrap();
         let last = steps.last().unwrap();
         assert_eq!(last["class"], "Discard", "{steps:?}");
+    }
+
+    #[test]
+    fn sizes_hold_the_headers() {
+        assert_eq!(usual_sizes(64).len(), 7);
+        assert_eq!(usual_sizes(82)[..2], [82.0, 128.0]);
+        assert_eq!(usual_sizes(9000), [9000.0]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::session::{NAME, Session};
 use serde_json::{Map, Value, json};
+use trammel_scenario::model::Engine;
 use trammel_transport::embedded::Embedded;
 use trammel_wasm_memory::error;
 
@@ -30,10 +31,15 @@ pub fn answer(text: &str) -> String {
 pub(crate) fn of(run: &Embedded) -> Value {
     let tables = run.outcome.tables();
     let tables = tables.map(|table| (table.name().to_owned(), table.to_csv().into()));
+    let mut notes = run.outcome.notes.clone();
+    let asked = &run.file.points[0].scenario.engines;
+    if asked.contains(&Engine::Measure) {
+        notes.push("engine `measure` is left out: only the program has a kernel".to_owned());
+    }
     let mut answer = json!({
         "tables": tables.collect::<Map<String, Value>>(),
         "answer": run.answer(),
-        "notes": run.outcome.notes,
+        "notes": notes,
     });
     let failures: Vec<_> = run
         .failures()
@@ -90,6 +96,13 @@ mod tests {
         assert!(predictions.lines().count() > 1, "{predictions}");
         assert!(answer["report"].as_str().unwrap().contains("<svg"));
         assert!(!answer["answer"].as_str().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_a_page_cannot_do_is_noted() {
+        let answer = of(&format!("{SHORT}\n[measure]\nkernel = \"linux\"\n"));
+        let notes = answer["notes"].to_string();
+        assert!(notes.contains("`measure`"), "{notes}");
     }
 
     #[test]
