@@ -21,7 +21,7 @@ import serve
 from serve import BOOK
 
 # How long a browser may take, in s.
-PATIENCE = 240
+PATIENCE = 500
 # Pages of each folder of reference that are looked at in a browser.
 SOME = 2
 
@@ -146,6 +146,14 @@ def in_browser(program: str, shown: list[str]) -> list[str]:
     class Handler(serve.Quiet):
         """The site, the list of pages, and the script that looks at them."""
 
+        # A connection for many files, which stay in the browser's cache from page to page.
+        protocol_version = "HTTP/1.1"
+
+        def end_headers(self) -> None:
+            """Says that a file may be kept."""
+            self.send_header("Cache-Control", "max-age=3600")
+            super().end_headers()
+
         def do_GET(self) -> None:
             """Files of the site, and what the script needs."""
             own = {
@@ -153,6 +161,9 @@ def in_browser(program: str, shown: list[str]) -> list[str]:
                 "/look.js": (script, "text/javascript"),
                 "/pages": (json.dumps(["/" + one for one in shown]).encode(), "application/json"),
                 "/faulty.html": (FAULTY.encode(), "text/html"),
+                # What serves the site without a network would read every file here too;
+                # `site/drive.py` looks at it.
+                "/sw.js": (b"", "text/javascript"),
             }
             if self.path not in own:
                 super().do_GET()
@@ -169,6 +180,7 @@ def in_browser(program: str, shown: list[str]) -> list[str]:
             length = int(self.headers["Content-Length"])
             answers.put(json.loads(self.rfile.read(length)))
             self.send_response(204)
+            self.send_header("Content-Length", "0")
             self.end_headers()
 
     serving = serve.in_background(Handler)

@@ -1,5 +1,6 @@
 """The pictures of the reference: each from a short simulation of what its page is about."""
 
+import re
 import struct
 import tomllib
 from pathlib import Path
@@ -185,6 +186,31 @@ def loss(name: str, example: str) -> str:
     return strip(
         f"{name} ({words}): {sum(marks)} of {len(marks)} packets are lost, row by row",
         marks, 133,
+    )
+
+
+def on_preset(name: str) -> str:
+    """A scenario on a preset's path: one flow, for a time that suits its rate."""
+    page = program.say("doc", "preset", name)
+    rate = re.search(r"^rate = '([\d.]+) ([GMk]?)bit/s'", page, re.M)
+    size = {"G": 1e9, "M": 1e6, "k": 1e3, "": 1.0}[rate[2]] * float(rate[1]) if rate else 1e8
+    seconds = next(s for s in (60, 30, 5, 0.2) if s * size <= 6e9 or s == 0.2)
+    ecn = "ecn = true\n" if "threshold" in page else ""
+    return (
+        f'duration = "{seconds} s"\ntrace = "{seconds:g} ms"\n'
+        f'[path]\npreset = "{name}"\n[[flow]]\nvariant = "cubic"\nstart = "0 s"\n{ecn}'
+    )
+
+
+def preset(name: str, text: str) -> str:
+    """The round trip that a flow over a preset's path sees."""
+    done = program.run(text, "--engine", "simulate")
+    points = done.column("traces/base.cubic.csv", "time_s", "srtt_us")
+    goodput = float(done.table("flows.csv")[0]["goodput_mbps"])
+    return chart(
+        f"The smoothed round trip of one CUBIC flow over {name}, which gets {goodput:.3g} Mbit/s",
+        [Series("", [(t, rtt / 1e3) for t, rtt in points])],
+        TIME, Axis("round trip, ms", low=0),
     )
 
 

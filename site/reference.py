@@ -248,7 +248,9 @@ class Reference:
         elif family.listed == "operations":
             text += self.constants(name)
         elif family.listed == "presets":
-            text += self.courses(name)
+            text += self.courses(name) + self.taken(name)
+        elif family.listed in ("tests", "devices"):
+            text += self.tested(family, name)
         elif family.listed == "applications" and toml:
             text += self.offered(toml)
         if picture:
@@ -274,6 +276,29 @@ class Reference:
         return (
             "\n## An IPv4 router on it\n\n```console\n"
             f"$ {command} --frame-sizes 64,512,1518\n{says.strip()}\n```\n"
+        )
+
+    def taken(self, preset: str) -> str:
+        """A scenario on a preset's path, and the round trip that its flow sees."""
+        scenario = pictures.on_preset(preset)
+        self.examples += 1
+        said = program.check(scenario)
+        return (
+            f"\n## Example\n\n```toml\n{scenario}```\n\nChecked when this page was made: {said}.\n\n"
+            f"{pictures.preset(preset, scenario)}\n"
+        )
+
+    def tested(self, family: Family, name: str) -> str:
+        """A short test, or a short test of a device: the command and what it says."""
+        model, test = (name, "throughput") if family.listed == "devices" else ("reference-1g", name)
+        command = ["bench", "--model", model, "--quick", "--tests", test, "--frame-sizes", "512"]
+        said = program.say(*command, may_fail=True).rstrip()
+        if not said:
+            return ""
+        self.examples += 1
+        about = "Run when this page was made. `--quick` shortens trials: such results do not comply."
+        return (
+            f"\n## Example\n\n{about}\n\n```console\n$ trammel {' '.join(command)}\n{said}\n```\n"
         )
 
     @staticmethod
@@ -448,8 +473,12 @@ def warm() -> None:
         if draw:
             draw(name, example(text, "toml"))
 
+    def long(name: str) -> None:
+        pictures.preset(name, pictures.on_preset(name))
+
     with ThreadPoolExecutor(2) as pool:
-        jobs = [
+        jobs = [pool.submit(long, entry["name"]) for entry in program.names("presets")]
+        jobs += [
             pool.submit(one, family, entry["name"])
             for family in FAMILIES
             for entry in program.names(family.listed)
