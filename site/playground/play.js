@@ -11,7 +11,7 @@ import { Controls, element } from "./controls.js";
 import { Engine } from "./engine.js";
 import { Plots, plotKeys } from "./plots.js";
 import { presetCalled, presets } from "./presets.js";
-import { Series, plotsOf, toCsv } from "./series.js";
+import { Series, fromCsv, plotsOf, toCsv } from "./series.js";
 import { fromFragment, toFragment } from "./share.js";
 import { toSvg } from "./svg.js";
 
@@ -307,7 +307,8 @@ export class Playground {
 
   // What the flows got, beside what the models say.
   #table() {
-    const rows = (this.done.tables.flows || "").trim().split("\n").map((line) => line.split(","));
+    const rows = fromCsv(this.done.tables.flows || "");
+    if (rows.length < 2) { this.tables.replaceChildren(); return; }
     const at = (name) => rows[0].indexOf(name);
     const first = rows.slice(1).filter((row) => row[0] === "simulate" && row[at("point")] === rows[1][at("point")] && row[at("repeat")] === "0");
     const said = (row, name, factor, digits = 3) => {
@@ -324,7 +325,6 @@ export class Playground {
       row[at("flow")], row[at("variant")], said(row, "goodput_mbps", 1), said(row, "share", 100, 2), said(row, "rtt_mean_us", 1e-3), said(row, "retransmissions_pkts", 1, 6),
       ...models.map((model) => predicted(row[at("flow")], model)),
     ]);
-    if (!body.length) { this.tables.replaceChildren(); return; }
     const caption = `Simulated${models.length ? " and predicted" : ""}: seed ${this.about.seed}${this.about.points > 1 ? ", first point of the sweep" : ""}${first.length > MOST_ROWS ? `; ${first.length - MOST_ROWS} more flows` : ""}`;
     this.tables.replaceChildren(element("table", {}, element("caption", {}, caption),
       element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),

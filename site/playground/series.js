@@ -124,3 +124,14 @@ export const toCsv = ({ time, flows, links }) => {
   const rows = time.map((_, i) => columns.map(([, values]) => (Number.isNaN(values[i]) ? "" : values[i])).join(","));
   return [columns.map(([name]) => quoted(name)).join(","), ...rows].join("\n") + "\n";
 };
+
+// The rows of a table of comma-separated values (RFC 4180).
+export const fromCsv = (text) => {
+  const rows = [[]];
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/g)) {
+    rows[rows.length - 1].push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === "\n") rows.push([]);
+    if (end === "") break;
+  }
+  return rows.filter((row) => row.length > 1 || row[0]);
+};
