@@ -4,7 +4,7 @@ import re
 import struct
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import program
 from figure import Axis, Point, Series, chart, strip
@@ -78,8 +78,15 @@ def variant(name: str, example: str) -> str:
     return f"{one}\n\n{two}"
 
 
-def delays(queue: dict[str, Any], rate_mbps: float) -> list[Point]:
-    """How long the bytes that wait would take to leave."""
+class Course(NamedTuple):
+    """What a queue did: its delay in ms over time, and a row of numbers."""
+
+    delay: list[Point]
+    row: str
+
+
+def course(name: str, queue: dict[str, Any], rate_mbps: float) -> Course:
+    """How long the bytes that wait would take to leave, and what came of it."""
     path = {"rate": f"{rate_mbps:g} Mbit/s", "rtt": "40 ms", "queue": queue}
     flows = [
         {"name": "a", "variant": "cubic", "start": "0 s", "ecn": True},
@@ -87,7 +94,16 @@ def delays(queue: dict[str, Any], rate_mbps: float) -> list[Point]:
     ]
     done = program.run(scenario(path, flows, 30, "20 ms"))
     column = done.column("traces/base.bottleneck.csv", "time_s", "queue_bytes")
-    return [(t, waiting * 8 / rate_mbps / 1e3) for t, waiting in column]
+    delay = [(t, waiting * 8 / rate_mbps / 1e3) for t, waiting in column]
+    late = sorted(p[1] for p in delay if p[0] > 15)
+    link = next(row for row in done.table("links.csv") if row["link"] == "bottleneck")
+    kinds = ("drops_overflow_pkts", "drops_early_pkts", "marks_pkts")
+    counts = " | ".join(link.get(kind) or "0" for kind in kinds)
+    row = (
+        f"| {name} | {late[len(late) // 2]:.1f} | {late[len(late) * 95 // 100]:.1f}"
+        f" | {float(link['utilisation']) * 100:.1f} % | {counts} |"
+    )
+    return Course(delay, row)
 
 
 def discipline(name: str, example: str) -> str:
@@ -95,20 +111,18 @@ def discipline(name: str, example: str) -> str:
     queue = tomllib.loads(example)["path"]["queue"]
     if name == "policer":
         return ""
-    law = delays(queue, 20)
-    plain = delays({"discipline": "droptail", "limit": "2 bdp"}, 20)
-    late = sorted(p[1] for p in law if p[0] > 15)
-    says = (
-        f"The queue of {name} delays by {late[len(late) // 2]:.1f} ms at the median of the"
-        " second half"
-    )
-    series = [Series(name, law), Series("droptail, 2 BDP", plain)]
-    return chart(
-        f"Delay of the queue: two CUBIC flows with ECN on 20 Mbit/s and 40 ms, the second from"
-        f" 10 s on; the queue is that of the example. {says}",
-        series if name != "droptail" else [Series("droptail, 1 BDP", law), series[1]],
+    own = "droptail, 1 BDP" if name == "droptail" else name
+    law = course(own, queue, 20)
+    plain = course("droptail, 2 BDP", {"discipline": "droptail", "limit": "2 bdp"}, 20)
+    drawn = chart(
+        "Delay of the queue: two CUBIC flows with ECN on 20 Mbit/s and 40 ms, the second from"
+        " 10 s on; the queue is that of the example",
+        [Series(own, law.delay), Series("droptail, 2 BDP", plain.delay)],
         TIME._replace(high=30), Axis("delay, ms", low=0),
     )
+    head = "| queue | delay from 15 s on, median, ms | 95th percentile, ms | the link is used |"
+    head += " dropped, full | dropped early | marked |\n| --- |" + " ---: |" * 6
+    return f"{drawn}\n\n{head}\n{law.row}\n{plain.row}\n"
 
 
 def packets(capture: Path) -> list[tuple[float, int]]:

@@ -41,6 +41,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/paths.md",
     "docs/packetdrill.md",
     "docs/peer.md",
+    "docs/playground.md",
     "docs/presets.md",
     "docs/pwospf.md",
     "docs/python.md",
