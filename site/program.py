@@ -24,9 +24,10 @@ PLAIN = {**os.environ, "NO_COLOR": "1", "XDG_DATA_HOME": "/nonexistent"}
 @cache
 def build() -> str:
     """A hash of the program."""
+    if not Path(TRAMMEL).exists():
+        raise SystemExit(f"there is no program {TRAMMEL}: `scripts/site` builds it, or TRAMMEL=FILE")
     with open(TRAMMEL, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() if hasattr(hashlib, "file_digest") \
-            else hashlib.sha256(file.read()).hexdigest()
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 def kept(what: str) -> Path:
