@@ -19,8 +19,9 @@ class ScenarioKeys(Section):
         title: title of the scenario, in one line: a text.
         question: the question that it answers, for the report: a text.
         answer: the kind of answer that the report's first sentence gives: one of `share`, `rank`,
-            `goodput`, `delay`, `loss`, `recovery`, `completion`, `experience`, `agreement`;
-            default: by the shape of the file.
+            `goodput`, `delay`, `loss`, `recovery`, `utilisation`, `fairness`, `convergence`,
+            `completion`, `experience`, `agreement`, `prediction`; default: by the shape of the
+            file.
         subject: what is studied: one of `transport`, `forwarding`, `traffic`; default `transport`.
         engines: which engines answer: a list of `predict`, `simulate`, `measure`; default: predict
             and simulate; measure too with `[measure]`.
@@ -70,7 +71,7 @@ class ScenarioKeys(Section):
 
     title: str | None
     question: str | None
-    answer: Literal["share", "rank", "goodput", "delay", "loss", "recovery", "completion", "experience", "agreement"] | None
+    answer: Literal["share", "rank", "goodput", "delay", "loss", "recovery", "utilisation", "fairness", "convergence", "completion", "experience", "agreement", "prediction"] | None
     subject: Literal["transport", "forwarding", "traffic"] | None
     engines: Sequence[Literal["predict", "simulate", "measure"]] | None
     duration: str | None
@@ -99,7 +100,7 @@ class ScenarioKeys(Section):
         *,
         title: str | None = None,
         question: str | None = None,
-        answer: Literal["share", "rank", "goodput", "delay", "loss", "recovery", "completion", "experience", "agreement"] | None = None,
+        answer: Literal["share", "rank", "goodput", "delay", "loss", "recovery", "utilisation", "fairness", "convergence", "completion", "experience", "agreement", "prediction"] | None = None,
         subject: Literal["transport", "forwarding", "traffic"] | None = None,
         engines: Sequence[Literal["predict", "simulate", "measure"]] | None = None,
         duration: str | None = None,

@@ -29,9 +29,13 @@ pub(crate) const GOALS: &[&str] = &[
     "delay",
     "loss",
     "recovery",
+    "utilisation",
+    "fairness",
+    "convergence",
     "completion",
     "experience",
     "agreement",
+    "prediction",
 ];
 /// The words of `stack`.
 pub(crate) const STACKS: &[&str] = &["linux-6", "linux-2.6", "rfc"];

@@ -81,26 +81,38 @@ pub enum Goal {
     Loss,
     /// How soon a rate that has risen is used.
     Recovery,
-    /// How short flows fare.
+    /// How much of the bottleneck is used.
+    Utilisation,
+    /// How evenly flows divide what they share: Jain's index.
+    Fairness,
+    /// How soon the last flow has its fair share.
+    Convergence,
+    /// How short flows fare, or how long flows of a given size take.
     Completion,
     /// What the users of applications get.
     Experience,
     /// Whether the simulator does what the real kernel does.
     Agreement,
+    /// How far formulas are from what ran.
+    Prediction,
 }
 
 impl Goal {
     /// All goals.
-    pub const ALL: [Goal; 9] = [
+    pub const ALL: [Goal; 13] = [
         Goal::Share,
         Goal::Rank,
         Goal::Goodput,
         Goal::Delay,
         Goal::Loss,
         Goal::Recovery,
+        Goal::Utilisation,
+        Goal::Fairness,
+        Goal::Convergence,
         Goal::Completion,
         Goal::Experience,
         Goal::Agreement,
+        Goal::Prediction,
     ];
 
     /// The word in a scenario file.
@@ -112,9 +124,13 @@ impl Goal {
             Goal::Delay => "delay",
             Goal::Loss => "loss",
             Goal::Recovery => "recovery",
+            Goal::Utilisation => "utilisation",
+            Goal::Fairness => "fairness",
+            Goal::Convergence => "convergence",
             Goal::Completion => "completion",
             Goal::Experience => "experience",
             Goal::Agreement => "agreement",
+            Goal::Prediction => "prediction",
         }
     }
 }

@@ -42,7 +42,7 @@ const SHOWN: &[Asked] = &[
 ];
 
 /// What one asks of a kind: the metric, how its number is written, and what stands before it.
-type Asked = (&'static str, Kind, &'static str);
+pub(super) type Asked = (&'static str, Kind, &'static str);
 
 /// What one asks of a kind, the most important first; `{}` is the application's name.
 fn asked(kind: &str) -> &'static [Asked] {
@@ -97,6 +97,11 @@ fn metric(kind: &str) -> Option<Metric> {
         of: Of::App,
         name,
     })
+}
+
+/// What application `at` is judged by before all else.
+pub(super) fn judged_by(point: &Point, at: usize) -> Option<Asked> {
+    asked(kind_of(point, at)).first().copied()
 }
 
 /// The kind of an application by its proper name.

@@ -99,6 +99,10 @@ pub(super) struct Metric {
 pub(super) enum Of {
     /// The only flow's, or that of all flows.
     Flows,
+    /// That of the flow with the greatest number.
+    LastFlow,
+    /// That of the flow that starts last.
+    NewestFlow,
     Bottleneck,
     /// The first workload's that has it.
     Workload,
@@ -136,6 +140,27 @@ impl Metric {
         more_is_better: false,
         of: Of::Bottleneck,
         name: "recovery",
+    };
+    pub(super) const UTILISATION: Metric = Metric {
+        words: "use of the bottleneck",
+        kind: Kind::Percent,
+        more_is_better: true,
+        of: Of::Bottleneck,
+        name: "utilisation",
+    };
+    pub(super) const CONVERGENCE: Metric = Metric {
+        words: "time until the last flow has its fair share",
+        kind: Kind::Seconds,
+        more_is_better: false,
+        of: Of::NewestFlow,
+        name: "convergence",
+    };
+    pub(super) const COMPLETION: Metric = Metric {
+        words: "time until all is transferred",
+        kind: Kind::Seconds,
+        more_is_better: false,
+        of: Of::LastFlow,
+        name: "completion",
     };
     pub(super) const SLOWDOWN: Metric = Metric {
         words: "slowdown of the slowest 1 % of flows",
@@ -176,6 +201,17 @@ impl Metric {
                 [only] if self.name == "goodput" => Some(only.name.clone()),
                 _ => Some(crate::run_tables::ALL_FLOWS.to_owned()),
             },
+            Of::LastFlow => {
+                let mean = |name: &str| numbers.get(&point.id, name, self.name).map(|n| n.mean);
+                let flows = scenario.flows.iter().map(|flow| &flow.name);
+                let with_one = flows.filter_map(|name| Some((name, mean(name)?)));
+                let last = with_one.max_by(|a, b| a.1.total_cmp(&b.1));
+                last.map(|(name, _)| name.clone())
+            }
+            Of::NewestFlow => {
+                let newest = scenario.flows.iter().max_by_key(|flow| flow.start);
+                newest.map(|flow| flow.name.clone())
+            }
             Of::Bottleneck => numbers.bottlenecks.first().cloned(),
             Of::Workload => {
                 let has = |name: &&String| numbers.get(&point.id, name, self.name).is_some();

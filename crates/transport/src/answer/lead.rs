@@ -9,7 +9,7 @@ use super::finding::{Finding, Metric};
 use super::goal::goals;
 use super::numbers::{Number, Numbers};
 use super::words::{Kind, micros, percent, three};
-use super::{agreement, along, experience, rank, share, without_flows};
+use super::{agreement, along, experience, prediction, rank, share, without_flows};
 use crate::points::TransportOutcome;
 use trammel_core::label::Label;
 use trammel_report::{Answer, Highlight};
@@ -29,7 +29,7 @@ pub(super) fn answer(
     let answer = match found {
         Some((goal, finding)) => {
             let is_real = numbers.label != Label::Simulated;
-            let beside = if is_real && goal != Goal::Agreement {
+            let beside = if is_real && !matches!(goal, Goal::Agreement | Goal::Prediction) {
                 let simulated = find(goal, file, &numbers.by(Label::Simulated), shape);
                 finding.beside(numbers, simulated.as_ref())
             } else {
@@ -92,9 +92,15 @@ fn find(goal: Goal, file: &File, numbers: &Numbers, shape: &Shape) -> Option<Fin
             let alone = without_flows::of_stream(file, numbers);
             alone.or_else(|| by_name(Metric::LOSS))
         }
-        Goal::Completion => without_flows::of_workload(file, numbers, shape),
+        Goal::Utilisation => by_name(Metric::UTILISATION),
+        Goal::Fairness => by_name(Metric::FAIRNESS),
+        Goal::Convergence => by_name(Metric::CONVERGENCE),
+        Goal::Completion => {
+            without_flows::of_workload(file, numbers, shape).or_else(|| by_name(Metric::COMPLETION))
+        }
         Goal::Experience => experience::find(file, numbers, shape),
         Goal::Agreement => agreement::find(file, numbers),
+        Goal::Prediction => prediction::find(file, numbers),
     }
 }
 

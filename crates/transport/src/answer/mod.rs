@@ -11,6 +11,7 @@ mod capacity;
 mod cloud;
 mod completions;
 mod experience;
+mod experience_along;
 mod finding;
 mod goal;
 mod inside;
@@ -18,6 +19,7 @@ mod lead;
 mod matrix;
 mod named;
 mod numbers;
+mod prediction;
 mod rank;
 mod share;
 mod shown;
@@ -53,6 +55,7 @@ pub fn report(file: &File, outcome: &TransportOutcome, provenance: Provenance) -
         }
     }
     if let Shape::Sweep(sweep) = &shape {
+        results.extend(experience_along::figures(file, &numbers, sweep));
         results.extend(sweep::figures(file, &numbers, sweep));
     }
     results.extend(side_by_side::comparison(file, outcome));

@@ -162,6 +162,10 @@ fn short(file: &File, point: &Point, at: usize) -> String {
         words.next().unwrap_or_default().to_owned()
     };
     let whole = value(point, at);
+    // Of a switch, which one it is says more than its position.
+    if matches!(whole.as_str(), "true" | "false") {
+        return format!("{} = {whole}", last_of_key(point, at));
+    }
     let head = first(&whole);
     let is_other = |point: &Point| {
         let other = value(point, at);
@@ -172,6 +176,12 @@ fn short(file: &File, point: &Point, at: usize) -> String {
     } else {
         head
     }
+}
+
+/// The word of a swept key that stands in its table: `pacing` of `flow.*.pacing`.
+fn last_of_key(point: &Point, at: usize) -> &str {
+    let key = &point.swept[at].key;
+    key.rsplit('.').next().unwrap_or(key)
 }
 
 fn use_of(numbers: &Numbers, point: &Point) -> Option<f64> {

@@ -52,6 +52,7 @@ fn asked(file: &File) -> &'static [&'static str] {
         Some(Goal::Delay) => &["queue-delay"],
         Some(Goal::Goodput | Goal::Rank | Goal::Recovery) => &["goodput"],
         Some(Goal::Share) => &["share"],
+        Some(Goal::Utilisation) => &["utilisation"],
         _ => &[],
     }
 }
@@ -81,7 +82,7 @@ pub(super) fn groups<'a>(file: &'a File, others: &[usize]) -> Vec<(String, Vec<&
 }
 
 /// A curve of the numbers that `find` gives, against the parameter `at`.
-fn curve(
+pub(super) fn curve(
     name: String,
     file: &File,
     points: &[&Point],

@@ -125,8 +125,25 @@ pub(super) fn condition(point: &Point, at: usize) -> String {
             format!("with a queue of {}", said.replace("bdp", "BDP"))
         }
         ("flow" | "workload", "variant") | (_, "queue" | "discipline") => format!("with {said}"),
+        ("flow", "bytes") => format!("for {said}"),
+        ("flow", "initial_window") => format!("with an initial window of {said}"),
+        ("flow", "delayed_ack") if said.starts_with("1 ") || said == "1" => {
+            "with an ACK for each packet".to_owned()
+        }
+        ("flow", "delayed_ack") => {
+            let packets = said.split(' ').next().unwrap_or_default();
+            format!("with one for {packets} packets")
+        }
+        (_, "receive_buffer") => format!("with a receive buffer of {said}"),
+        (_, "socket_buffer") => format!("with a send buffer of {said}"),
+        (_, "ack_rate") => format!("with {said} for ACKs"),
         ("flow", "count") if said == "1" => "with 1 flow".to_owned(),
         ("flow", "count") => format!("with {said} flows"),
+        ("app", "rate") => format!("at {said} calls a second of each user"),
+        ("path", "schedule_period") => format!("with changes every {said}"),
+        ("path", "threshold") if said == "1" => "with a threshold of 1 packet".to_owned(),
+        ("path", "threshold") => format!("with a threshold of {said} packets"),
+        ("flow", "min_rto") => format!("with a least timeout of {said}"),
         (_, "rate") => format!("at {said}"),
         (_, "rtt") => format!("at a round trip of {said}"),
         (_, "delay") => format!("at a delay of {said}"),
