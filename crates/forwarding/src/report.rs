@@ -430,6 +430,49 @@ fn shares(parts: &[Part<'_>]) -> Option<Section> {
     })
 }
 
+/// What limits the rate of a cell, in words.
+fn limit(cell: &Cell) -> Option<String> {
+    let what = match (&cell.predicted, &cell.simulated) {
+        (Some(at), _) => Some(at.estimate.rate().what),
+        (None, Some(sought)) => Some(sought.bound_by),
+        (None, None) => cell.card.predicted.map(|one| one.bound_by),
+    };
+    what.map(|what| match what {
+        "cpu" => "the processor".to_owned(),
+        "mac" => "the gap of its MAC".to_owned(),
+        other => format!("the {other}"),
+    })
+}
+
+/// The same function at the other end of what is swept: its last point and largest frame.
+fn farthest(outcome: &ForwardingOutcome<'_>, compared: &[Compared], first: &Compared) -> String {
+    let cell_of = |one: &Compared| &outcome.cells[one.cell];
+    let near = cell_of(first);
+    let same = compared
+        .iter()
+        .filter(|one| one.metric == "throughput" && cell_of(one).function == near.function);
+    let Some(last) = same.max_by_key(|one| (cell_of(one).point, cell_of(one).frame)) else {
+        return String::new();
+    };
+    let far = cell_of(last);
+    let rate = last.measured.or(last.predicted).or(last.simulated);
+    let (Some(mpps), true) = (rate, last.cell != first.cell) else {
+        return String::new();
+    };
+    let frame = if far.frame == near.frame {
+        String::new()
+    } else {
+        format!(" with {} bytes", far.frame)
+    };
+    let point = if far.point == near.point {
+        String::new()
+    } else {
+        format!(" with {}", far.of(outcome.file).0.id)
+    };
+    let limit = limit(far).map_or(String::new(), |what| format!("; {what} limits it"));
+    format!(" It is {mpps:.2} Mpps{frame}{point}{limit}.")
+}
+
 /// The smallest frames of the first function, in a sentence.
 fn answer(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Answer {
     let rates = compared.iter().filter(|one| one.metric == "throughput");
@@ -475,19 +518,7 @@ fn answer(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Answer {
     if let Some(text) = live.as_ref().filter(|_| lead.2 != Label::Measured) {
         parts.push(format!("measured live on this machine are {text}"));
     }
-    let limit = match (&cell.predicted, &cell.simulated) {
-        (Some(at), _) => Some(at.estimate.rate().what),
-        (None, Some(sought)) => Some(sought.bound_by),
-        (None, None) => cell.card.predicted.map(|one| one.bound_by),
-    };
-    let limit = limit.map_or(String::new(), |what| {
-        let what = match what {
-            "cpu" => "the processor",
-            "mac" => "the gap of its MAC",
-            other => &format!("the {other}"),
-        };
-        format!("; {what} limits it")
-    });
+    let limit = limit(cell).map_or(String::new(), |what| format!("; {what} limits it"));
     let others = if parts.is_empty() {
         String::new()
     } else {
@@ -496,8 +527,12 @@ fn answer(outcome: &ForwardingOutcome<'_>, compared: &[Compared]) -> Answer {
     Answer {
         number: lead.0.clone(),
         sentence: format!(
-            "With frames of {} bytes `{}` {} {}{others}{limit}.",
-            cell.frame, tested.name, lead.1, lead.0
+            "With frames of {} bytes `{}` {} {}{others}{limit}.{}",
+            cell.frame,
+            tested.name,
+            lead.1,
+            lead.0,
+            farthest(outcome, compared, one)
         ),
         label: Some(lead.2),
     }

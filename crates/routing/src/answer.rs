@@ -55,6 +55,7 @@ fn happened(outcome: &Outcome<'_>) -> Option<Answer> {
     } else {
         String::new()
     };
+    let elsewhere = elsewhere(outcome, point);
     let when = match row.text("event") {
         "start" => "the start".to_owned(),
         event => format!("“{event}” at {} s", seconds_of(&row)),
@@ -79,12 +80,29 @@ fn happened(outcome: &Outcome<'_>) -> Option<Answer> {
     Some(Answer {
         number: format!("{} s", seconds("converged_s")),
         sentence: format!(
-            "Convergence takes longest after {when}{place}: {} s{bound}. Over the run \
-             {lost_words}.{open}",
+            "Convergence takes longest after {when}{place}: {} s{bound}{elsewhere}. Over the \
+             run {lost_words}.{open}",
             seconds("converged_s")
         ),
         label: Some(label),
     })
+}
+
+/// The longest convergence at the points other than `here`, where these are few.
+fn elsewhere(outcome: &Outcome<'_>, here: &Point) -> String {
+    const MOST: usize = 4;
+    let others = outcome.points().filter(|(point, _)| point.id != here.id);
+    let others = others.filter_map(|(point, ran)| {
+        let (_, run) = ran.best()?;
+        let all = run.events.rows().filter_map(|row| row.float("converged_s"));
+        let longest = format_float(all.reduce(f64::max)?, DIGITS);
+        Some(format!("{longest} s ({})", point.id))
+    });
+    let others: Vec<String> = others.collect();
+    if others.is_empty() || others.len() > MOST {
+        return String::new();
+    }
+    format!("; elsewhere {}", others.join(", "))
 }
 
 /// The instant of an event, in seconds.

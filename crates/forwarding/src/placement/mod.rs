@@ -125,12 +125,15 @@ impl Answer<'_> {
     /// The answer in a sentence.
     fn sentence(&self) -> String {
         let used = self.outcome.used();
-        let servers = if used == 1 { "server" } else { "servers" };
+        let placed = &self.outcome.placement.placed;
+        let cores: usize = placed.iter().map(|replica| replica.cores.len()).sum();
+        let of_all = format!("all chains on {}", counted(cores, "core"));
+        let carry = if used == 1 { "carries" } else { "carry" };
         let least = match self.outcome.gap() {
             0 => "no placement of these replicas needs fewer".to_owned(),
             _ => format!("at least {} are needed", self.outcome.bound.servers),
         };
-        format!("{used} {servers} carry all chains; {least}.")
+        format!("{} {carry} {of_all}; {least}.", counted(used, "server"))
     }
 
     fn placed(&self, is_kubernetes: bool) -> Placed {
@@ -226,6 +229,12 @@ impl Answer<'_> {
         }
         notes
     }
+}
+
+/// `1 core`, `3 cores`.
+fn counted(n: usize, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {noun}{plural}")
 }
 
 /// Numbers as ranges: `0-3,7`.

@@ -108,9 +108,59 @@ fn side_by_side(tables: &[Table]) -> Option<Comparison> {
     Some(comparison)
 }
 
+/// What became of the first stream: of a few points, its wait and its loss at each; else of the
+/// first point.
+fn answer(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Answer {
+    along(outcome, compared).unwrap_or_else(|| at_first(outcome, compared))
+}
+
+/// The wait of the first stream at each of a few points, and what it loses there.
+fn along(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Option<Answer> {
+    const MOST: usize = 5;
+    let points = &outcome.file.points;
+    if !(2..=MOST).contains(&points.len()) {
+        return None;
+    }
+    let of = |point: usize, metric: &str, pick: fn(&Compared) -> Option<f64>| {
+        let mut all = compared.iter();
+        pick(all.find(|one| (one.point, one.stream, one.metric) == (point, 0, metric))?)
+    };
+    let (pick, label): (fn(&Compared) -> Option<f64>, Label) =
+        if compared.iter().any(|one| one.measured.is_some()) {
+            (|one| one.measured, Label::Measured)
+        } else {
+            (|one| one.simulated, Label::Simulated)
+        };
+    let wait = |point: usize, pick: fn(&Compared) -> Option<f64>| {
+        let wait = of(point, "delay_mean_us", pick)? - of(point, "delay_min_us", pick)?;
+        (wait >= 0.0).then_some(wait)
+    };
+    let mut said = Vec::new();
+    for (at, point) in points.iter().enumerate() {
+        let own = wait(at, pick)?;
+        let theory = wait(at, |one| one.predicted);
+        let theory = theory.map_or(String::new(), |us| format!(" (predicted: {})", time(us)));
+        let lost = of(at, "lost", pick).filter(|lost| *lost > 0.0);
+        let lost = lost.map_or(String::new(), |lost| {
+            format!(" and loses {} %", format_float(100.0 * lost, DIGITS))
+        });
+        said.push(format!("{}{theory}{lost} with {}", time(own), point.id));
+    }
+    let name = &outcome.file.first().streams[0].name;
+    Some(Answer {
+        number: format!(
+            "{} → {}",
+            time(wait(0, pick)?),
+            time(wait(said.len() - 1, pick)?)
+        ),
+        sentence: format!("On average `{name}` waits {}.", said.join(", ")),
+        label: Some(label),
+    })
+}
+
 /// What became of the first stream at the first point: what was measured, else simulated, else
 /// predicted; waiting apart from the way, and beside it what another engine says.
-fn answer(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Answer {
+fn at_first(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Answer {
     let of = |metric: &str| {
         let mut all = compared.iter();
         all.find(|one| (one.point, one.stream, one.metric) == (0, 0, metric))
