@@ -1,4 +1,5 @@
-//! Embeds the folders `papers` and `examples`: the table of their files in `OUT_DIR/files.rs`.
+//! Embeds the folders `papers` and `examples`, and the pages of `docs` that `trammel explain` looks
+//! in: the table of their files in `OUT_DIR/files.rs`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -6,7 +7,7 @@ use std::{env, fs};
 fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets the variable"));
     let mut files = Vec::new();
-    for folder in ["examples", "papers"] {
+    for folder in ["docs", "examples", "papers"] {
         println!("cargo::rerun-if-changed={folder}");
         collect(&root.join(folder), folder, &mut files);
     }

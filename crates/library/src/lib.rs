@@ -5,6 +5,7 @@
 //! `$XDG_DATA_HOME/trammel/library-<hash>`, or the same in `~/.local/share`.
 #![forbid(unsafe_code)]
 
+pub mod gallery;
 mod unpack;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,21 @@ pub fn folders() -> BTreeMap<String, PathBuf> {
 pub fn file(name: &str) -> Option<PathBuf> {
     let (name, _) = FILES.iter().find(|(known, _)| *known == name)?;
     Some(root()?.join(name))
+}
+
+/// The text of the file `name` that comes with the program.
+pub fn text(name: &str) -> Option<&'static str> {
+    let (_, bytes) = FILES.iter().find(|(known, _)| *known == name)?;
+    std::str::from_utf8(bytes).ok()
+}
+
+/// The templates that are not of the gallery: name, ending and text of each.
+pub fn templates() -> Vec<(&'static str, &'static str, &'static str)> {
+    let all = FILES.iter().filter_map(|(file, bytes)| {
+        let (name, ending) = file.strip_prefix("examples/templates/")?.rsplit_once('.')?;
+        Some((name, ending, std::str::from_utf8(bytes).ok()?))
+    });
+    all.collect()
 }
 
 /// The folder that has `examples` and `papers`.

@@ -27,6 +27,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/editors.md",
     "docs/fidelity.md",
     "docs/forwarding.md",
+    "docs/gallery.md",
     "docs/glossary.md",
     "docs/kernel.md",
     "docs/linux-6.12.md",

@@ -1,6 +1,6 @@
 //! `trammel check`: reads scenario files and shows every fault.
 
-use super::explain::explain;
+use super::failure;
 use super::output::out;
 use serde_json::json;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let description = match Description::read(path, &reading(&[])) {
             Ok(description) => description,
             Err(error) => {
-                explain(&error.into());
+                failure::tell(&error.into());
                 code = USAGE;
                 continue;
             }

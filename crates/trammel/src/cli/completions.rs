@@ -79,6 +79,7 @@ fn within(
 
 /// The command with every name that an argument may be: for completions, which cannot ask.
 fn with_names(mut command: clap::Command) -> clap::Command {
+    let words = super::explain::completions(&command);
     let mut add = |path: &'static str, argument: &'static str, names: Vec<String>| {
         let path: Vec<_> = path.split(' ').collect();
         // They live as long as the command, which ends with the process.
@@ -115,6 +116,11 @@ fn with_names(mut command: clap::Command) -> clap::Command {
     let mut all = names(Listed::value_variants());
     all.extend(schema::SUBJECTS.iter().map(|(name, _)| (*name).to_owned()));
     add("doc", "name", all);
+    let exhibits = trammel_library::gallery::all().into_iter();
+    let exhibits = exhibits.map(|one| one.name.to_owned());
+    add("gallery", "names", exhibits.collect());
+    add("new", "template", super::new::names());
+    add("explain", "word", words);
     command
 }
 
@@ -172,6 +178,7 @@ mod tests {
         for shell in Shell::value_variants() {
             let text = script(Cli::command(), *shell);
             let mut names = vec!["cubic", "tekala-2007", "epyc-7532", "fq_codel"];
+            names.extend(["bufferbloat", "goodput_mbps"]);
             if cfg!(target_os = "linux") {
                 names.extend(["LookupIPRoute", "click-pc-2009", "buffer-sizing"]);
                 names.push("router_op_lut_num_pkts_forwarded");

@@ -134,7 +134,7 @@ fn as_json(kind: Listed, name: &str) -> anyhow::Result<ExitCode> {
 }
 
 /// What there is to say of one name that `trammel list` shows, as Markdown.
-fn named(kind: Listed, name: &str) -> anyhow::Result<String> {
+pub(super) fn named(kind: Listed, name: &str) -> anyhow::Result<String> {
     if let Some(family) = kind.family() {
         let about = trammel_scenario::plugin::Plugin::new(name).about(family);
         return Ok(page(family, about.map_err(anyhow::Error::msg)?));

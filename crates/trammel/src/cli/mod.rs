@@ -30,11 +30,14 @@ mod element;
 mod estimate;
 mod estimate_page;
 mod explain;
+mod failure;
 mod fidelity;
 pub(crate) mod folder;
+mod gallery;
 mod gather;
 #[cfg(target_os = "linux")]
 mod graph;
+mod guess;
 #[cfg(unix)]
 mod header;
 mod hint;
@@ -53,6 +56,7 @@ mod log;
 mod man;
 #[cfg(target_os = "linux")]
 mod netfpga;
+mod new;
 mod options;
 mod output;
 mod packetdrill;
@@ -71,11 +75,12 @@ mod run;
 mod send;
 #[cfg(target_os = "linux")]
 mod sizes;
+mod summary;
 mod sweep;
 mod sweep_plan;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use explain::explain;
+use guess::Guess;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use trammel_ground::{DONE, USAGE, Unwritable, say, stdout};
@@ -134,6 +139,9 @@ enum Command {
     Packetdrill(packetdrill::Args),
     Conformance(conformance::Args),
     Check(check::Args),
+    New(new::Args),
+    Gallery(gallery::Args),
+    Explain(explain::Args),
     List(list::Args),
     Doc(doc::Args),
     Compare(compare::Args),
@@ -199,6 +207,9 @@ pub fn main() -> ExitCode {
         Command::Packetdrill(args) => packetdrill::run(&args),
         Command::Conformance(args) => conformance::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::New(args) => new::run(&args),
+        Command::Gallery(args) => gallery::run(&args),
+        Command::Explain(args) => explain::run(&args, &Cli::command()),
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),
         Command::Compare(args) => compare::run(args),
@@ -207,13 +218,18 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => completions::run(&args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),
     };
-    let code = outcome.unwrap_or_else(|error| explain(&error));
+    finished(outcome)
+}
+
+/// The exit code of a command, when all that it wrote has arrived.
+fn finished(outcome: anyhow::Result<ExitCode>) -> ExitCode {
+    let code = outcome.unwrap_or_else(|error| failure::tell(&error));
     // What is still on its way may not arrive.
     match stdout::finish() {
         Ok(()) => code,
         // The reader of our output has what it wanted.
         Err(why) if why.kind() == io::ErrorKind::BrokenPipe => code,
-        Err(why) => explain(&why.into()),
+        Err(why) => failure::tell(&why.into()),
     }
 }
 
@@ -221,10 +237,20 @@ pub fn main() -> ExitCode {
 fn parse() -> Result<Cli, ExitCode> {
     let mut command = Cli::command();
     let arguments: Vec<_> = std::env::args_os().collect();
-    if let Some(text) = hint::file_without_command(&command, &arguments) {
-        say(&text);
-        return Err(ExitCode::from(USAGE));
-    }
+    let arguments = match guess::guess(&command, &arguments) {
+        None => arguments,
+        Some(Guess::Command(line)) => {
+            say(&format!("`{}`", guess::words(&line)));
+            line
+        }
+        Some(Guess::Folder(dir)) => {
+            return Err(finished(summary::show(&dir)));
+        }
+        Some(Guess::Unknown(why)) => {
+            say(&format!("error: {why}"));
+            return Err(ExitCode::from(USAGE));
+        }
+    };
     let arguments = hint::shipped_files(hint::help_of_router(arguments));
     let parsed = command
         .try_get_matches_from_mut(arguments)
@@ -236,7 +262,7 @@ fn parse() -> Result<Cli, ExitCode> {
         let code = if error.use_stderr() { USAGE } else { DONE };
         let shown = error.print().and_then(|()| stdout().flush());
         match shown {
-            Err(why) if !error.use_stderr() => explain(&anyhow::Error::new(io::Error::new(
+            Err(why) if !error.use_stderr() => failure::tell(&anyhow::Error::new(io::Error::new(
                 why.kind(),
                 Unwritable::from(why),
             ))),

@@ -54,6 +54,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ..Reading::default()
     };
     let file = PlacementFile::read(&args.scenario, &reading)?;
+    // It takes seconds at most, and nothing of it is kept.
+    super::options::end_at_interrupt()?;
     let request = Request {
         out: args.out.wanted(),
         json: args.json || args.format == Shown::Json,

@@ -8,6 +8,7 @@ use trammel_forwarding::for_placement::ForPlacement;
 use trammel_forwarding::placement::Placement;
 use trammel_report::run::{self, Request};
 use trammel_routing::Routing;
+use trammel_scenario::model::Engine;
 use trammel_scenario::placement::PlacementFile;
 use trammel_scenario::{Description, Reading};
 use trammel_streams::run::Streams;
@@ -39,26 +40,37 @@ pub(super) fn carry_out(options: &Options, is_sweep: bool) -> anyhow::Result<Exi
         estimator: &ForPlacement,
         ..reading(&engines)
     };
-    let request = |interrupted| options.request(is_sweep, interrupted);
-    match Description::read(&options.which.scenario, &reading)? {
-        Description::Transport(file) => {
-            let transport = Transport::new(file, &engines);
-            run::run(&transport, &request(interrupted()?)?)
-        }
-        Description::Forwarding(file) => {
-            run::run(&Forwarding { file, engines }, &request(interrupted()?)?)
-        }
-        Description::Traffic(file) => {
-            run::run(&Streams { file, engines }, &request(interrupted()?)?)
-        }
-        Description::Routing(file) => {
-            // Before the thread that waits for an interruption.
-            trammel_routing::prepare(&file, &engines);
-            run::run(&Routing { file, engines }, &request(interrupted()?)?)
-        }
-        Description::Placement(file) if engines.is_empty() => {
-            place(file, false, &request(Arc::default())?)
-        }
+    let description = Description::read(&options.which.scenario, &reading)?;
+    if let Description::Placement(_) = &description {
+        // It takes seconds at most, and nothing of it is kept.
+        end_at_interrupt()?;
+        return described(
+            description,
+            &engines,
+            &options.request(false, Arc::default())?,
+        );
+    }
+    if let Description::Routing(file) = &description {
+        // Before the thread that waits for an interruption.
+        trammel_routing::prepare(file, &engines);
+    }
+    let request = options.request(is_sweep, interrupted()?)?;
+    described(description, &engines, &request)
+}
+
+/// Runs `description` by `engines`; by those of the file where there are none.
+pub(super) fn described(
+    description: Description,
+    engines: &[Engine],
+    request: &Request,
+) -> anyhow::Result<ExitCode> {
+    let engines = engines.to_vec();
+    match description {
+        Description::Transport(file) => run::run(&Transport::new(file, &engines), request),
+        Description::Forwarding(file) => run::run(&Forwarding { file, engines }, request),
+        Description::Traffic(file) => run::run(&Streams { file, engines }, request),
+        Description::Routing(file) => run::run(&Routing { file, engines }, request),
+        Description::Placement(file) if engines.is_empty() => place(file, false, request),
         Description::Placement(file) => anyhow::bail!(
             "`{}`: a placement is always predicted and its cores simulated; leave out `--engine`",
             file.name
@@ -72,8 +84,6 @@ pub(super) fn place(
     is_kubernetes: bool,
     request: &Request,
 ) -> anyhow::Result<ExitCode> {
-    // It takes seconds at most, and nothing of it is kept.
-    end_at_interrupt()?;
     let placement = Placement {
         file,
         is_kubernetes,

@@ -2,11 +2,11 @@
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use trammel_ground::{DONE, UNSUPPORTED, USAGE, Unsupported, say, stdout, tell};
+use trammel_ground::{DONE, UNSUPPORTED, USAGE, Unsupported, say, stdout};
 use trammel_scenario::ReadError;
 
 /// Shows `error` and returns its exit code.
-pub(super) fn explain(error: &anyhow::Error) -> ExitCode {
+pub(super) fn tell(error: &anyhow::Error) -> ExitCode {
     if let Some(io) = error
         .downcast_ref::<io::Error>()
         .filter(|io| stdout::is_of_stdout(io))
@@ -22,7 +22,7 @@ pub(super) fn explain(error: &anyhow::Error) -> ExitCode {
     }
     let code = match error.downcast_ref::<ReadError>() {
         Some(ReadError::Faults(problems)) => {
-            tell(&problems.render(is_coloured()));
+            trammel_ground::tell(&problems.render(is_coloured()));
             return ExitCode::from(USAGE);
         }
         None if error.downcast_ref::<Unsupported>().is_some() => UNSUPPORTED,

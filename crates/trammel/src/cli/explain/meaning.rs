@@ -1,0 +1,20 @@
+//! One meaning of a word.
+
+/// What a word means in one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Meaning {
+    /// What the word is: `congestion control`, `key`, `column`.
+    pub(super) kind: String,
+    /// The word as it is written there.
+    pub(super) name: String,
+    /// What it means, as Markdown.
+    pub(super) text: String,
+    /// The command or the page that says more; may be empty.
+    pub(super) more: String,
+}
+
+/// Whether `name` is written `word`, but for case and the marks between its parts.
+pub(super) fn is_alike(word: &str, name: &str) -> bool {
+    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], " ");
+    plain(word) == plain(name)
+}
