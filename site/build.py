@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import fills
+import gallery
 import pages
 import playground
 import reference
@@ -108,9 +109,9 @@ def main() -> None:
         written[page] = rewriter.text(name, page, fills.filled(text))
     readme = (pages.ROOT / "README.md").read_text(encoding="utf-8")
     written["how-true.md"] = rewriter.text("README.md", "how-true.md", fills.how_true(readme))
-    gallery = fills.gallery()
-    if gallery:
-        written.setdefault("gallery.md", gallery)
+    shown = gallery.Gallery()
+    shown.make(gallery.run())
+    written |= shown.pages
     if rewriter.faults:
         raise SystemExit("\n".join(rewriter.faults))
     listed = (SITE / "contents.txt").read_text(encoding="utf-8")
@@ -122,6 +123,8 @@ def main() -> None:
     for name, place in rewriter.images.items():
         (source / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(pages.ROOT / name, source / place)
+    for place, picture in shown.pictures.items():
+        shutil.copyfile(picture, source / place)
     shutil.copyfile(SITE / "book.toml", WORK / "book.toml")
     shutil.copyfile(SITE / "theme/trammel.css", WORK / "trammel.css")
     shutil.copytree(SITE / "theme/handlebars", WORK / "theme")

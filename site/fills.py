@@ -1,4 +1,4 @@
-"""Parts of pages that the build makes: pictures of scenarios, the table of the README, the gallery.
+"""Parts of pages that the build makes: pictures of scenarios, the table of the README.
 
 A document asks for a picture by a comment, which shows nothing where comments are hidden:
 
@@ -13,7 +13,6 @@ and the place of the playground names the file of its scenario, which is then wr
 """
 
 import re
-import subprocess
 from html import escape
 from pathlib import Path
 
@@ -82,12 +81,3 @@ def how_true(readme: str) -> str:
     if section is None:
         raise SystemExit("the README has no section `How true, how fast`")
     return f"# How true, how fast\n{section[1]}"
-
-
-def gallery() -> str:
-    """The page of `trammel gallery`, where the program has it."""
-    asked = [program.TRAMMEL, "gallery", "--help"]
-    if subprocess.run(asked, capture_output=True).returncode != 0:
-        return ""
-    listed = program.say("gallery", may_fail=True)
-    return f"# Gallery\n\n```text\n$ trammel gallery\n{listed}\n```\n" if listed else ""
