@@ -51,7 +51,7 @@ class Gallery:
         for one in exhibits():
             if one["theme"] != theme:
                 theme = one["theme"]
-                whole += [f"## {theme}", ""]
+                whole += [f"## {theme[:1].upper()}{theme[1:]}", ""]
             own = f"gallery/{one['name']}.md"
             picture = folder / one["name"] / "figures" / f"{one['picture']}.svg"
             shown = ""

@@ -382,5 +382,9 @@ for (const box of document.querySelectorAll(".trammel-playground")) {
   const begin = () => new Playground(box).start();
   // A link to this page with a scenario is a question asked.
   if (box.dataset.later === undefined || location.hash.startsWith("#toml=")) begin();
-  else box.replaceChildren(button("Run it here", begin, { title: "loads the simulator, about 1.3 MB" }));
+  else {
+    box.classList.add("tp", "tp-later");
+    const run = () => { box.classList.remove("tp-later"); begin(); };
+    box.replaceChildren(button("Run it here", run, { class: "tp-run", title: "loads the simulator, about 1.3 MB" }));
+  }
 }
