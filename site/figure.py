@@ -99,7 +99,7 @@ def chart(title: str, series: list[Series], x: Axis, y: Axis, says: str = "") ->
     def scale(value: float, axis: Axis, low: float, high: float) -> float:
         if axis.is_log:
             value, low, high = (math.log10(max(v, low)) for v in (value, low, high))
-        return min(1.02, max(-0.02, (value - low) / (high - low)))
+        return min(1.0, max(0.0, (value - low) / (high - low)))
 
     def place(point: Point) -> tuple[float, float]:
         across = scale(point[0], x, x_low, x_high) * (WIDTH - LEFT - RIGHT)

@@ -43,7 +43,7 @@ PATH = {"rate": "20 Mbit/s", "rtt": "40 ms", "queue": {"limit": "1 bdp"}}
 def variant(name: str, example: str) -> str:
     """The window of one flow, and of two beside each other."""
     own = tomllib.loads(example)["path"] if name in MARKED else PATH
-    seconds, every = (0.5, "0.2 ms") if name in MARKED else (40, "20 ms")
+    seconds, every = {"dctcp": (0.5, "0.2 ms"), "prague": (5, "2 ms")}.get(name, (40, "20 ms"))
     where = f"{own['rate']}, {own['rtt']}"
     where += ", marks above a threshold" if name in MARKED else ", a queue of one BDP"
     flow = {"name": name, "variant": name, "start": "0 s"}
@@ -165,17 +165,25 @@ def distribution(name: str, example: str) -> str:
         values = [float(one[1] - 28) for one in got]
     values.sort()
     count = len(values)
-    points = [(value, (n + 1) / count) for n, value in enumerate(values)]
-    is_log = values[0] > 0 and values[-1] / values[0] > 300
+    # Enough of them for a line, by rank and not by place: a step stays a step.
+    ranks = sorted({*range(0, count, max(1, count // 600)), *range(count - 20, count)})
+    points = [(values[n], (n + 1) / count) for n in ranks]
+    # A heavy tail needs an axis of powers; else the axis leaves out three in a thousand at its ends.
+    least, middle = values[count // 100], values[count // 2]
+    is_log = values[count * 999 // 1000] > 3 * values[count * 99 // 100] and least > middle / 3
+    low, high = None, None
     if not is_log:
         points = [(values[0], 0.0), *points]
+        low, high = values[count * 3 // 1000], values[count * 997 // 1000]
+        if low == high:
+            low, high = 0, 2 * high
     words = ", ".join(f"{key} {value}" for key, value in law.items() if key != "distribution")
     unit = "gap, ms" if what == "gap" else "size, bytes"
     return chart(
         f"CDF of {count} samples of {name} ({words}): half are below"
         f" {values[count // 2]:.4g}, one in a hundred is above {values[count * 99 // 100]:.4g}",
         [Series("", points, is_step=True)],
-        Axis(unit, is_log=is_log), Axis("share", low=0, high=1),
+        Axis(unit, is_log, low, high), Axis("share", low=0, high=1),
     )
 
 

@@ -5,6 +5,7 @@
 
 import functools
 import http.server
+import sys
 import threading
 from pathlib import Path
 
@@ -18,10 +19,19 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         """Says nothing."""
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """A server that takes a browser's leaving for no error."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Says nothing of connections that their other end has closed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 def server(handler: type[Quiet] = Quiet) -> http.server.ThreadingHTTPServer:
     """A server of the site on a free port of the loopback address."""
     made = functools.partial(handler, directory=str(BOOK))
-    return http.server.ThreadingHTTPServer(("127.0.0.1", 0), made)
+    return Server(("127.0.0.1", 0), made)
 
 
 def in_background(handler: type[Quiet] = Quiet) -> http.server.ThreadingHTTPServer:

@@ -6,6 +6,9 @@
 //! where it has several each is a column of its own. Runs whose scenarios differ are compared as
 //! well, with a warning, because that is often the question.
 //!
+//! Runs that have no engine in common, such as a measured and a simulated one, are matched whatever
+//! their engines are: each stands with the most real one that it has, under that one's label.
+//!
 //! Where a `summary` names systems (columns `system` and `label`: generators on one machine, the
 //! devices of a paper), each is a column of its own: the runs of several machines become one table
 //! of all their systems.
@@ -16,7 +19,7 @@ use crate::dots::{DotPlot, DotSeries};
 use crate::run_folder::{RunFolderError, RunInfo, info_of, read_tables};
 use crate::units;
 use crate::{Answer, Block, Note, NoteKind, Provenance, Report, Section};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use trammel_core::label::Label;
 use trammel_stats::table::CellType::{Float, Text};
@@ -88,7 +91,7 @@ impl<'a> Parameters<'a> {
             let has_several = |name: &&str| {
                 let rows = run.summary.iter().flat_map(Table::rows);
                 let values = rows.map(|row| row.get(name).map(ToString::to_string));
-                values.collect::<std::collections::BTreeSet<_>>().len() > 1
+                values.collect::<BTreeSet<_>>().len() > 1
             };
             Parameters {
                 shared,
@@ -131,6 +134,75 @@ fn text(row: Row<'_>, name: &str) -> String {
     row.get(name).map(ToString::to_string).unwrap_or_default()
 }
 
+/// The engines that stand side by side where the runs have none in common.
+#[derive(Clone, Debug, Default)]
+struct Crossed {
+    /// That of each run; empty where the runs have an engine in common.
+    of_runs: Vec<String>,
+    /// What their rows are called.
+    name: String,
+}
+
+impl Crossed {
+    fn of(runs: &[Run]) -> Crossed {
+        let all: Vec<BTreeSet<String>> = runs.iter().map(engines).collect();
+        let is_common = |one: &String| all.iter().all(|engines| engines.contains(one));
+        let has_common = all.iter().flatten().any(is_common);
+        if has_common || all.len() < 2 || all.iter().any(BTreeSet::is_empty) {
+            return Crossed::default();
+        }
+        // What was seen of real packets comes before what was computed.
+        let rank = |engine: &&String| match Label::of_engine(engine) {
+            Some(Label::Measured) => 0,
+            Some(Label::LinuxVt) => 1,
+            Some(Label::Simulated) => 2,
+            Some(_) => 3,
+            None => 4,
+        };
+        let most_real = |engines: &BTreeSet<String>| {
+            let first = engines.iter().min_by_key(rank);
+            first.cloned().unwrap_or_default()
+        };
+        let of_runs: Vec<String> = all.iter().map(most_real).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for engine in &of_runs {
+            if !names.contains(&engine.as_str()) {
+                names.push(engine);
+            }
+        }
+        let name = names.join(AND);
+        Crossed { of_runs, name }
+    }
+
+    /// What a row of run `at` is matched by in place of its `engine`.
+    fn engine(&self, at: usize, engine: String) -> String {
+        match self.of_runs.get(at) {
+            Some(own) if *own == engine => self.name.clone(),
+            _ => engine,
+        }
+    }
+
+    /// The label under which a row of run `at` stands, where engines are crossed.
+    fn label(&self, at: usize, engine: &str) -> Option<Label> {
+        self.of_runs.get(at).and(Label::of_engine(engine))
+    }
+}
+
+/// Between the names of engines that stand side by side.
+const AND: &str = ", ";
+
+/// The engines of a run's numbers.
+fn engines(run: &Run) -> BTreeSet<String> {
+    let rows = run.summary.iter().flat_map(Table::rows);
+    rows.map(|row| text(row, "engine")).collect()
+}
+
+/// The label of the first of `engine`'s names; nothing where one of them is no engine.
+fn label_of(engine: &str) -> Option<Label> {
+    let labels: Option<Vec<Label>> = engine.split(AND).map(Label::of_engine).collect();
+    labels.and_then(|labels| labels.first().copied())
+}
+
 /// A row of `summary` with the number of each side.
 type Aligned = (Key, Vec<Option<Estimate>>);
 
@@ -146,8 +218,14 @@ struct Side {
 }
 
 impl Side {
-    fn of(run: &Run, parameters: &Parameters<'_>, row: Row<'_>) -> Side {
-        let label = Label::of_engine(&text(row, "label"));
+    fn of(
+        (at, run): (usize, &Run),
+        crossed: &Crossed,
+        parameters: &Parameters<'_>,
+        row: Row<'_>,
+    ) -> Side {
+        let told = Label::of_engine(&text(row, "label"));
+        let label = told.or_else(|| crossed.label(at, &text(row, "engine")));
         let run_name = if parameters.own.is_empty() {
             run.name.clone()
         } else {
@@ -174,10 +252,11 @@ impl Side {
 /// All sides: of each run in turn, then what was published.
 fn sides(runs: &[Run]) -> Vec<Side> {
     let (mut own, mut published) = (Vec::new(), Vec::new());
-    for (run, parameters) in runs.iter().zip(Parameters::of(runs)) {
+    let crossed = Crossed::of(runs);
+    for (run, parameters) in runs.iter().enumerate().zip(Parameters::of(runs)) {
         let before = own.len();
-        for row in run.summary.iter().flat_map(Table::rows) {
-            let side = Side::of(run, &parameters, row);
+        for row in run.1.summary.iter().flat_map(Table::rows) {
+            let side = Side::of(run, &crossed, &parameters, row);
             let all = match side.label {
                 Some(Label::Published) => &mut published,
                 _ => &mut own,
@@ -188,7 +267,7 @@ fn sides(runs: &[Run]) -> Vec<Side> {
         }
         // A run without a number has its column as well.
         if own.len() == before {
-            own.push(Side::new(run.name.clone(), None));
+            own.push(Side::new(run.1.name.clone(), None));
         }
     }
     own.extend(published);
@@ -212,10 +291,12 @@ fn align(runs: &[Run], sides: &[Side]) -> Vec<Aligned> {
         .any(|parameters| parameters.has_others || !parameters.shared.is_empty());
     let mut places: BTreeMap<Key, usize> = BTreeMap::new();
     let mut rows: Vec<Aligned> = Vec::new();
-    for (run, parameters) in runs.iter().zip(&all) {
-        for row in run.summary.iter().flat_map(Table::rows) {
+    let crossed = Crossed::of(runs);
+    for (run, parameters) in runs.iter().enumerate().zip(&all) {
+        for row in run.1.summary.iter().flat_map(Table::rows) {
             let key = |point: String| {
                 let mut key = KEYS.map(|name| text(row, name));
+                key[0] = crossed.engine(run.0, text(row, "engine"));
                 key[1] = point;
                 key
             };
@@ -225,7 +306,7 @@ fn align(runs: &[Run], sides: &[Side]) -> Vec<Aligned> {
                     rows.push((key(parameters.point(row)), vec![None; sides.len()]));
                     rows.len() - 1
                 });
-            let side = Side::of(run, parameters, row);
+            let side = Side::of(run, &crossed, parameters, row);
             let at = sides.iter().position(|other| other.is(&side));
             let Some(at) = at else { continue };
             rows[*place].1[at] = row.float("mean").map(|value| Estimate {
@@ -271,7 +352,7 @@ pub fn compare(runs: &[Run], bound: f64) -> Report {
     }
     let comparisons = engines.iter().map(|engine| {
         // Numbers whose label nobody knows are not shown under another's.
-        let Some(label) = Label::of_engine(engine) else {
+        let Some(label) = label_of(engine) else {
             let text = format!("`{engine}` is not an engine; its rows are not compared.");
             return warning(text);
         };
@@ -361,10 +442,15 @@ fn differences(rows: &[Aligned]) -> Vec<Difference> {
         let Some(first) = values.first().copied().flatten() else {
             continue;
         };
-        if Label::of_engine(&key[0]).is_none() {
+        if label_of(&key[0]).is_none() {
             continue;
         }
+        // Programs of different kinds know different things.
+        let is_crossed = key[0].contains(AND);
         for (side, other) in values.iter().enumerate().skip(1) {
+            if is_crossed && other.is_none() {
+                continue;
+            }
             all.push(Difference {
                 key: key.clone(),
                 side,
@@ -404,7 +490,7 @@ fn furthest(sides: &[Side], all: &[Difference]) -> Option<DotPlot> {
         let parts = parts.filter(|part| !part.is_empty() && *part != "base");
         parts.collect::<Vec<_>>().join(", ")
     };
-    let label = |side: &Side| side.label.or_else(|| Label::of_engine(&first_key[0]));
+    let label = |side: &Side| side.label.or_else(|| label_of(&first_key[0]));
     let series = sides.iter().enumerate().skip(1).filter_map(|(at, side)| {
         let value = |of: &[Difference]| of.iter().find(|one| one.side == at).and_then(percent);
         Some(DotSeries {
@@ -560,6 +646,36 @@ mod tests {
         assert_eq!(comparison.rows.len(), 1);
         assert_eq!(comparison.error(&comparison.rows[0], 1), Some(0.1));
         assert_eq!(report.answer.number, "0 of 1");
+    }
+
+    #[test]
+    fn runs_without_a_common_engine_are_matched_under_their_own_labels() {
+        let parent = tempfile::tempdir().unwrap();
+        let simulated = run(&parent.path().join("simulated"), "same", 100.0);
+        let mut measured = run(&parent.path().join("measured"), "same", 90.0);
+        let summary = measured.summary.as_mut().unwrap();
+        let mut other = Table::new("summary", summary.columns().to_vec());
+        for row in summary.rows() {
+            let mut cells = row.cells().to_vec();
+            cells[0] = "measure".into();
+            other.push(cells).unwrap();
+        }
+        measured.summary = Some(other);
+        let runs = [measured, simulated];
+        let report = compare(&runs, BOUNDS.0);
+        let comparison = report.sections[0]
+            .blocks
+            .iter()
+            .find_map(|block| match block {
+                Block::Comparison(comparison) => Some(comparison),
+                _ => None,
+            });
+        let comparison = comparison.unwrap();
+        assert_eq!(comparison.title, "measure, simulate");
+        let labels: Vec<Label> = comparison.sources.iter().map(|it| it.label).collect();
+        assert_eq!(labels, [Label::Measured, Label::Simulated]);
+        assert_eq!(judge(&runs, 0.05).compared, 1);
+        assert_eq!(table(&runs).len(), 1);
     }
 
     #[test]

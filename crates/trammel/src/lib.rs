@@ -7,6 +7,7 @@ pub mod cli;
 #[cfg(target_os = "linux")]
 mod click;
 mod compare_runs;
+mod import;
 mod sweep_plan;
 
 #[cfg(target_os = "linux")]

@@ -391,6 +391,18 @@ const RULES: &[Rule] = &[
         &["serde", "serde_json", "thiserror"],
     ),
     (
+        // Results of other programs as tables; what is read is given.
+        "trammel-formats",
+        &[
+            "trammel-core",
+            "trammel-packet",
+            "trammel-qlog",
+            "trammel-stats",
+            "trammel-tcp",
+        ],
+        &["quick-xml", "serde_json", "thiserror"],
+    ),
+    (
         // Cases of drafts and RFCs; it runs subjects by `transport` and scripts by `packetdrill`.
         "trammel-conformance",
         &[
@@ -470,6 +482,7 @@ const RULES: &[Rule] = &[
             "trammel-cost",
             "trammel-driver",
             "trammel-foreign",
+            "trammel-formats",
             "trammel-forwarding",
             "trammel-ground",
             "trammel-io",
@@ -519,6 +532,7 @@ const PURE: &[&str] = &[
     "trammel-netfpga",
     "trammel-packetdrill",
     "trammel-qlog",
+    "trammel-formats",
 ];
 
 /// Crates that open the door to the machine, at whatever depth they hide.
@@ -577,6 +591,31 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "netsim/src/pcapng.rs",
         "std::io",
         "captures are written to what the caller gives",
+    ),
+    (
+        "formats/src/capture/mod.rs",
+        "std::io",
+        "captures are read from what the caller gives",
+    ),
+    (
+        "formats/src/document.rs",
+        "std::io",
+        "files are read from what the caller gives",
+    ),
+    (
+        "formats/src/error.rs",
+        "std::io",
+        "why what the caller gives cannot be read",
+    ),
+    (
+        "formats/src/lib.rs",
+        "std::io",
+        "files are read from what the caller gives",
+    ),
+    (
+        "formats/src/qlog.rs",
+        "std::io",
+        "logs are read from what the caller gives",
     ),
     (
         "qlog/src/contained.rs",

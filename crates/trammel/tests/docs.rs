@@ -29,6 +29,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/forwarding.md",
     "docs/gallery.md",
     "docs/glossary.md",
+    "docs/import.md",
     "docs/kernel.md",
     "docs/linux-6.12.md",
     "docs/linux-2.6.md",

@@ -37,10 +37,6 @@ const KEPT: &[(&str, &str)] = &[
         "link types, complete as captures have them",
     ),
     (
-        "crates/core/src/schedule.rs:to_rates",
-        "a trace as rates, for plots",
-    ),
-    (
         "crates/cost/src/device_profile.rs:all_shipped",
         "the list of profiles, for pickers",
     ),

@@ -41,6 +41,7 @@ mod guess;
 #[cfg(unix)]
 mod header;
 mod hint;
+mod import;
 #[cfg(target_os = "linux")]
 mod itg;
 mod k8s;
@@ -130,6 +131,7 @@ enum Command {
     #[cfg(target_os = "linux")]
     Netfpga(netfpga::Args),
     Decode(decode::Args),
+    Import(import::Args),
     Calibrate(calibrate::Args),
     #[cfg(target_os = "linux")]
     Kernel(kernel::Args),
@@ -198,6 +200,7 @@ pub fn main() -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Netfpga(args) => netfpga::run(&args),
         Command::Decode(args) => decode::run(&args),
+        Command::Import(args) => import::run(args),
         Command::Calibrate(args) => calibrate::run(&args),
         #[cfg(target_os = "linux")]
         Command::Kernel(args) => kernel::run(&args),

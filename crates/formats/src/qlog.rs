@@ -1,0 +1,270 @@
+//! qlog of QUIC stacks, or of Trammel: one connection as its sender logged it.
+//!
+//! Read by `trammel-qlog`. Windows are counted in packets: of as many bytes as the log's own bytes
+//! and packets in flight say, else of the largest packet that was sent.
+
+use crate::error::ImportError;
+use crate::format::Format;
+use crate::imported::{Imported, Run, Trace};
+use crate::rows::{Rows, finite, maybe};
+use std::io::Read;
+use trammel_core::label::Label;
+use trammel_qlog::{Body, Metrics};
+use trammel_stats::table::Cell;
+use trammel_stats::table::CellType::{self, Float, Int, Text};
+
+/// Samples that are kept; beyond, every second one goes.
+const MOST_SAMPLES: usize = 8192;
+/// Bytes of a packet where nobody says (RFC 9000 §14.1).
+const PACKET: f64 = 1200.0;
+
+const FLOWS: &[(&str, CellType)] = &[
+    ("flow", Text),
+    ("active_s", Float),
+    ("throughput_mbps", Float),
+    ("sent_pkts", Int),
+    ("lost_pkts", Int),
+    ("loss", Float),
+    ("recoveries", Int),
+    ("timeouts", Int),
+    ("rtt_min_us", Float),
+    ("rtt_mean_us", Float),
+    ("cwnd_mean_pkts", Float),
+    ("cwnd_max_pkts", Float),
+    ("packet_bytes", Float),
+];
+
+const SAMPLES: &[(&str, CellType)] = &[
+    ("time_s", Float),
+    ("cwnd_pkts", Float),
+    ("ssthresh_pkts", Float),
+    ("srtt_us", Float),
+    ("rtt_us", Float),
+    ("in_flight_pkts", Float),
+    ("pacing_bps", Float),
+    ("state", Text),
+];
+
+/// What is known at an instant.
+#[derive(Clone, Debug, Default)]
+struct Sample {
+    time_ms: f64,
+    metrics: Metrics,
+    state: String,
+}
+
+/// What a log says, gathered while it is read.
+#[derive(Debug, Default)]
+struct Log {
+    now: Sample,
+    samples: Vec<Sample>,
+    stride: u64,
+    looks: u64,
+    first_ms: Option<f64>,
+    last_ms: f64,
+    sent: u64,
+    sent_bytes: u64,
+    lost: u64,
+    largest: u64,
+    recoveries: u64,
+    timeouts: u64,
+    /// Round trips: their sum and number, the least.
+    rtt: (f64, u64, Option<f64>),
+    /// The window over time: bytes times milliseconds, milliseconds, the last instant, the largest.
+    window: (f64, f64, Option<f64>, f64),
+    per_packet: Option<f64>,
+}
+
+impl Log {
+    fn take(&mut self, time_ms: f64, body: Body) {
+        if !time_ms.is_finite() {
+            return;
+        }
+        self.first_ms.get_or_insert(time_ms);
+        self.last_ms = self.last_ms.max(time_ms);
+        match body {
+            Body::Metrics(new) => self.metrics(time_ms, &new),
+            Body::State { new, .. } => {
+                let is_recovery = |name: &str| name.contains("recovery");
+                let is_timeout = |name: &str| name.contains("timeout") || name.contains("rto");
+                if is_timeout(&new) {
+                    self.timeouts += 1;
+                } else if is_recovery(&new) && !is_recovery(&self.now.state) {
+                    self.recoveries += 1;
+                }
+                self.now.state = new.chars().take(64).collect();
+                self.look(time_ms);
+            }
+            Body::Sent(packet) => {
+                self.sent += 1;
+                let length = packet.length.unwrap_or(0).min(1 << 16);
+                self.sent_bytes += length;
+                self.largest = self.largest.max(length);
+            }
+            Body::Lost(_) => self.lost += 1,
+            Body::Received(_) | Body::Other(_) => {}
+        }
+    }
+
+    fn metrics(&mut self, time_ms: f64, new: &Metrics) {
+        let positive = |value: Option<f64>| value.filter(|value| *value >= 0.0 && *value < 1e15);
+        // A round trip is a sample where the latest one is told.
+        if let Some(rtt) = positive(new.latest_rtt) {
+            self.rtt.0 += rtt;
+            self.rtt.1 += 1;
+            self.rtt.2 = Some(self.rtt.2.map_or(rtt, |least| least.min(rtt)));
+        }
+        if let Some(least) = positive(new.min_rtt).filter(|least| *least > 0.0) {
+            self.rtt.2 = Some(self.rtt.2.map_or(least, |known| known.min(least)));
+        }
+        let old = self.now.metrics.congestion_window;
+        if let (Some(bytes), Some(before)) = (old, self.window.2) {
+            let passed = (time_ms - before).max(0.0);
+            self.window.0 += bytes * passed;
+            self.window.1 += passed;
+        }
+        let held = &mut self.now.metrics;
+        let fields: [(&mut Option<f64>, Option<f64>); 7] = [
+            (&mut held.congestion_window, new.congestion_window),
+            (&mut held.ssthresh, new.ssthresh),
+            (&mut held.smoothed_rtt, new.smoothed_rtt),
+            (&mut held.latest_rtt, new.latest_rtt),
+            (&mut held.bytes_in_flight, new.bytes_in_flight),
+            (&mut held.packets_in_flight, new.packets_in_flight),
+            (&mut held.pacing_rate, new.pacing_rate),
+        ];
+        for (field, value) in fields {
+            if let Some(value) = positive(value) {
+                *field = Some(value);
+            }
+        }
+        if let Some(bytes) = self.now.metrics.congestion_window {
+            self.window.2 = Some(time_ms);
+            self.window.3 = self.window.3.max(bytes);
+        }
+        if let (Some(bytes), Some(packets)) = (new.bytes_in_flight, new.packets_in_flight)
+            && packets >= 1.0
+            && (1.0..1e5).contains(&(bytes / packets))
+        {
+            let each = bytes / packets;
+            self.per_packet = Some(self.per_packet.map_or(each, |known| known.max(each)));
+        }
+        self.look(time_ms);
+    }
+
+    fn look(&mut self, time_ms: f64) {
+        self.looks += 1;
+        if !self.looks.is_multiple_of(self.stride + 1) {
+            return;
+        }
+        if self.samples.len() >= MOST_SAMPLES {
+            let mut n = 0_usize;
+            self.samples.retain(|_| {
+                n += 1;
+                n % 2 == 1
+            });
+            self.stride = self.stride * 2 + 1;
+        }
+        self.samples.push(Sample {
+            time_ms,
+            ..self.now.clone()
+        });
+    }
+}
+
+/// Reads a log.
+pub(crate) fn read(input: Box<dyn Read + Send>) -> Result<Imported, ImportError> {
+    let mut log = Log::default();
+    let header = trammel_qlog::read(input, &mut |event| log.take(event.time_ms, event.body))
+        .map_err(|why| {
+            ImportError::damaged(
+                "the log",
+                why.to_string(),
+                "give a qlog as the stack wrote it",
+            )
+        })?;
+    let Some(first) = log.first_ms else {
+        return Err(ImportError::nothing(
+            "it has no event",
+            "give a qlog with events of recovery and packets",
+        ));
+    };
+    let packet = log.per_packet.unwrap_or(match log.largest {
+        0 => PACKET,
+        bytes => bytes as f64,
+    });
+    let pkts = |bytes: Option<f64>| maybe(bytes.map(|bytes| bytes / packet));
+    let active = (log.last_ms - first) / 1e3;
+    let us = |ms: Option<f64>| maybe(ms.map(|ms| ms * 1e3));
+    let (sum, count, least) = log.rtt;
+    let (area, time, _, largest) = log.window;
+    let name = match header.title.as_str() {
+        "" => "connection",
+        title => title,
+    };
+    let known = |count: u64| (log.sent > 0).then_some(count);
+    let mut flows = Rows::new("flows", FLOWS);
+    flows.push(&[
+        ("flow", name.into()),
+        ("active_s", finite(active)),
+        (
+            "throughput_mbps",
+            finite(if log.sent_bytes > 0 {
+                log.sent_bytes as f64 * 8e-6 / active
+            } else {
+                f64::NAN
+            }),
+        ),
+        ("sent_pkts", known(log.sent).into()),
+        ("lost_pkts", known(log.lost).into()),
+        ("loss", finite(log.lost as f64 / log.sent as f64)),
+        ("recoveries", log.recoveries.into()),
+        ("timeouts", log.timeouts.into()),
+        ("rtt_min_us", us(least)),
+        ("rtt_mean_us", us((count > 0).then(|| sum / count as f64))),
+        ("cwnd_mean_pkts", pkts((time > 0.0).then(|| area / time))),
+        ("cwnd_max_pkts", pkts((largest > 0.0).then_some(largest))),
+        ("packet_bytes", finite(packet)),
+    ]);
+    let mut samples = Rows::new("flow", SAMPLES);
+    for one in &log.samples {
+        let metrics = &one.metrics;
+        let in_flight = match metrics.packets_in_flight {
+            Some(packets) => finite(packets),
+            None => pkts(metrics.bytes_in_flight),
+        };
+        let state = match one.state.as_str() {
+            "" => Cell::Empty,
+            state => state.into(),
+        };
+        samples.push(&[
+            ("time_s", finite((one.time_ms - first) / 1e3)),
+            ("cwnd_pkts", pkts(metrics.congestion_window)),
+            ("ssthresh_pkts", pkts(metrics.ssthresh)),
+            ("srtt_us", us(metrics.smoothed_rtt)),
+            ("rtt_us", us(metrics.latest_rtt)),
+            ("in_flight_pkts", in_flight),
+            ("pacing_bps", maybe(metrics.pacing_rate)),
+            ("state", state),
+        ]);
+    }
+    let mut run = Run::default();
+    run.tables.extend(flows.finish());
+    run.traces.extend(samples.finish().map(|samples| Trace {
+        entity: name.to_owned(),
+        samples,
+    }));
+    let mut notes = Vec::new();
+    if log.samples.is_empty() {
+        notes.push(
+            "The log has no `metrics_updated`: window and round trips are not known.".to_owned(),
+        );
+    }
+    Ok(Imported {
+        format: Format::Qlog,
+        by: format!("a qlog of version {}", header.version),
+        label: Label::Measured,
+        runs: vec![run],
+        notes,
+    })
+}

@@ -1,0 +1,166 @@
+//! Files that real programs wrote of our own traffic give what the programs themselves printed.
+
+use std::fs;
+use std::path::Path;
+use trammel_formats::{Format, Imported, read};
+
+fn import(name: &str) -> Imported {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/files")
+        .join(name);
+    let bytes = fs::read(path).expect("the file is part of the repository");
+    read(Box::new(std::io::Cursor::new(bytes)), None).expect("it is read")
+}
+
+fn of_text(text: &str) -> Result<Imported, String> {
+    let bytes = text.as_bytes().to_vec();
+    read(Box::new(std::io::Cursor::new(bytes)), None).map_err(|why| why.to_string())
+}
+
+#[test]
+fn two_streams_of_iperf3_have_the_sums_that_it_printed() {
+    let imported = import("two.json");
+    assert_eq!(
+        (imported.format, imported.by.as_str()),
+        (Format::Iperf3, "iperf 3.12")
+    );
+    let text =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/two.json"));
+    let printed: serde_json::Value = serde_json::from_str(&text.unwrap()).unwrap();
+    let end = &printed["end"];
+    let run = &imported.runs[0];
+    let flows = run.table("flows").unwrap();
+    assert_eq!(flows.len(), 2);
+    let again: i64 = flows
+        .rows()
+        .filter_map(|row| row.int("retransmissions_pkts"))
+        .sum();
+    assert_eq!(Some(again), end["sum_sent"]["retransmits"].as_i64());
+    let group = run.table("groups").unwrap().rows().next().unwrap();
+    let wanted = end["sum_received"]["bits_per_second"].as_f64().unwrap() / 1e6;
+    assert!((group.float("goodput_mbps").unwrap() / wanted - 1.0).abs() < 1e-6);
+    for (row, one) in flows.rows().zip(end["streams"].as_array().unwrap()) {
+        assert_eq!(row.text("variant"), "cubic");
+        assert_eq!(row.float("rtt_mean_us"), one["sender"]["mean_rtt"].as_f64());
+        assert_eq!(
+            row.int("delivered_bytes"),
+            one["receiver"]["bytes"].as_i64()
+        );
+        assert!(
+            row.text("flow").ends_with("-10.2.0.1:5201"),
+            "{}",
+            row.text("flow")
+        );
+    }
+    // Four intervals of half a second.
+    assert_eq!(run.traces.len(), 2);
+    assert_eq!(run.traces[0].samples.len(), 4);
+}
+
+#[test]
+fn datagrams_of_iperf3_are_a_stream() {
+    let imported = import("udp.json");
+    let streams = imported.runs[0].table("streams").unwrap();
+    let row = streams.rows().next().unwrap();
+    let (sent, lost) = (row.int("sent_pkts").unwrap(), row.int("lost_pkts").unwrap());
+    assert!(sent > 1000 && lost > 100, "{sent} {lost}");
+    let loss = lost as f64 / sent as f64;
+    assert!((row.float("loss").unwrap() - loss).abs() < 1e-6);
+}
+
+#[test]
+fn several_documents_of_iperf3_and_its_lines_are_runs() {
+    let one = r#"{"start":{"version":"iperf 3.17","tcp_mss_default":1448},"intervals":[],
+        "end":{"streams":[{"sender":{"socket":5,"seconds":2,"bytes":1000000},
+        "receiver":{"socket":5,"seconds":2,"bytes":1000000}}]}}"#;
+    let imported = of_text(&format!("{one}\n{one}\n{one}")).unwrap();
+    assert_eq!(imported.runs.len(), 3);
+    let data = [
+        (
+            "start",
+            r#"{"version":"iperf 3.17","tcp_mss_default":1000}"#,
+        ),
+        (
+            "interval",
+            r#"{"streams":[{"socket":5,"end":1.0,"bits_per_second":8e6,"snd_cwnd":20000}]}"#,
+        ),
+        (
+            "end",
+            r#"{"streams":[{"sender":{"socket":5,"start":0,"seconds":1,"bytes":1000000},
+               "receiver":{"socket":5,"seconds":1,"bytes":1000000}}]}"#,
+        ),
+    ];
+    let lines = data.map(|(event, data)| format!("{{\"event\":\"{event}\",\"data\":{data}}}\n"));
+    let imported = of_text(&lines.concat()).unwrap();
+    let flow = imported.runs[0]
+        .table("flows")
+        .unwrap()
+        .rows()
+        .next()
+        .unwrap();
+    assert_eq!(flow.float("cwnd_mean_pkts"), Some(20.0));
+    assert_eq!(flow.float("goodput_mbps"), Some(8.0));
+    assert_eq!(imported.runs[0].traces[0].samples.len(), 1);
+}
+
+#[test]
+fn what_iperf3_says_of_a_failure_is_told() {
+    let text = r#"{"start":{"version":"iperf 3.12","connected":[]},"intervals":[],"end":{},
+        "error":"unable to connect to server"}"#;
+    let why = of_text(text).unwrap_err();
+    assert!(why.contains("unable to connect to server"), "{why}");
+}
+
+#[test]
+fn flent_s_means_are_those_that_it_printed() {
+    let imported = import("upload.flent.gz");
+    assert_eq!(
+        (imported.format, imported.by.as_str()),
+        (Format::Flent, "Flent 2.1.1")
+    );
+    let run = &imported.runs[0];
+    let flow = run.table("flows").unwrap().rows().next().unwrap();
+    // `TCP upload : 19.05 Mbits/s`, `Ping (ms) ICMP : 6.84` of the samples before interpolation.
+    assert!((flow.float("goodput_mbps").unwrap() - 19.05).abs() < 0.005);
+    let ping = run.table("pings").unwrap().rows().next().unwrap();
+    assert!((ping.float("rtt_mean_us").unwrap() / 6840.0 - 1.0).abs() < 0.02);
+    assert_eq!(run.traces.len(), 2);
+}
+
+#[test]
+fn numbers_that_are_none_and_depths_without_end_do_no_harm() {
+    let text = r#"{"start":{"version":"iperf 3.12"},"intervals":[{"streams":[{"socket":5,
+        "end":-1e308,"bits_per_second":null,"snd_cwnd":-4,"rtt":"x"}]}],
+        "end":{"streams":[{"sender":{"socket":5,"seconds":0,"bytes":-7,"retransmits":1e300}}]}}"#;
+    let imported = of_text(text).unwrap();
+    let flow = imported.runs[0]
+        .table("flows")
+        .unwrap()
+        .rows()
+        .next()
+        .unwrap();
+    assert_eq!(flow.float("goodput_mbps"), None);
+    let deep = format!("{{\"metadata\":{}", "[".repeat(100_000));
+    assert!(of_text(&deep).unwrap_err().contains("recursion limit"));
+    let many = format!("{{\"results\":[{}0]}}", "0,".repeat(5_000_000));
+    assert!(of_text(&many).unwrap_err().contains("4000000 values"));
+    let why = of_text(r#"{"colour": "red"}"#).unwrap_err();
+    assert!(why.contains("`colour`"), "{why}");
+}
+
+#[test]
+fn a_qlog_of_a_sender_has_its_window_and_losses() {
+    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../qlog/tests/logs");
+    let bytes = fs::read(logs.join("cubic.sqlog")).expect("the file is part of the repository");
+    let imported = read(Box::new(std::io::Cursor::new(bytes)), None).unwrap();
+    assert_eq!(imported.format, Format::Qlog);
+    let flow = imported.runs[0]
+        .table("flows")
+        .unwrap()
+        .rows()
+        .next()
+        .unwrap();
+    assert!(flow.float("cwnd_max_pkts").unwrap() >= flow.float("cwnd_mean_pkts").unwrap());
+    assert!(flow.float("active_s").unwrap() > 0.0);
+    assert!(!imported.runs[0].traces.is_empty());
+}

@@ -1,0 +1,234 @@
+//! The tables of a folder, from those of its files: with engine, point and repeat before each row,
+//! and the summary over the repeats.
+
+use super::point::Point;
+use anyhow::bail;
+use trammel_core::label::Label;
+use trammel_formats::Imported;
+use trammel_scenario::columns::support;
+use trammel_stats::stats::Moments;
+use trammel_stats::table::CellType::{Int, Text};
+use trammel_stats::table::{Cell, Column, Row, Table};
+use trammel_transport::summary::{COLUMNS, Of, moments, push};
+
+/// Tables by their names, and the column that says what a row is of.
+const ENTITIES: [(&str, &str); 6] = [
+    ("flows", "flow"),
+    ("links", "link"),
+    ("streams", "stream"),
+    ("pings", "ping"),
+    ("queues", "queue"),
+    ("groups", ""),
+];
+/// What rows of `groups` are of, in summaries of simulated runs as well.
+const ALL_FLOWS: &str = "all flows";
+/// Digits on the terminal.
+const SHOWN_DIGITS: usize = 6;
+
+/// The column that says what a row of the table `name` is of.
+pub(super) fn entity_column(name: &str) -> &'static str {
+    let found = ENTITIES.iter().find(|(table, _)| *table == name);
+    found.map_or("", |(_, column)| column)
+}
+
+/// `imported` with `names` in place of its flows', links' and streams' own, in the order of its
+/// tables.
+pub(super) fn named(mut imported: Imported, names: &[String]) -> anyhow::Result<Imported> {
+    if names.is_empty() {
+        return Ok(imported);
+    }
+    let known: Vec<String> = imported.runs.first().map_or_else(Vec::new, |run| {
+        let tables = run.tables.iter().filter(|table| !table.is_empty());
+        let own = tables.filter(|table| !entity_column(table.name()).is_empty());
+        own.flat_map(|table| {
+            let column = entity_column(table.name());
+            table.rows().map(move |row| row.text(column).to_owned())
+        })
+        .collect()
+    });
+    if names.len() > known.len() {
+        bail!(
+            "`--name` gives {} names, but the file has {} flows, links and streams: {}; give one \
+             name for each, or fewer",
+            names.len(),
+            known.len(),
+            known.join(", ")
+        );
+    }
+    // Repeats have other ports, and the same order.
+    for run in &mut imported.runs {
+        let mut left = names.iter();
+        for table in &mut run.tables {
+            let column = entity_column(table.name());
+            let Ok(at) = table.column(column) else {
+                continue;
+            };
+            let mut renamed = Table::new(table.name(), table.columns().to_vec());
+            for row in table.rows() {
+                let mut cells = row.cells().to_vec();
+                if let Some(name) = left.next() {
+                    let old = row.text(column).to_owned();
+                    for trace in run.traces.iter_mut().filter(|trace| trace.entity == old) {
+                        trace.entity.clone_from(name);
+                    }
+                    cells[at] = name.as_str().into();
+                }
+                renamed
+                    .push(cells)
+                    .expect("the row has the table's own columns");
+            }
+            *table = renamed;
+        }
+    }
+    Ok(imported)
+}
+
+/// The tables of all points, and their summary.
+pub(super) fn all(points: &[Point]) -> Vec<Table> {
+    let mut names: Vec<&str> = Vec::new();
+    for run in points.iter().flat_map(|point| &point.imported.runs) {
+        for table in &run.tables {
+            if !names.contains(&table.name()) {
+                names.push(table.name());
+            }
+        }
+    }
+    let mut tables: Vec<Table> = names
+        .iter()
+        .filter(|name| **name != "summary")
+        .map(|name| gathered(name, points))
+        .collect();
+    tables.push(summary(points));
+    tables
+}
+
+/// The rows of the tables `name` of all runs.
+fn gathered(name: &str, points: &[Point]) -> Table {
+    let mut own: Vec<Column> = Vec::new();
+    for run in points.iter().flat_map(|point| &point.imported.runs) {
+        for column in run.table(name).iter().flat_map(|table| table.columns()) {
+            if own.iter().all(|known| known.name != column.name) {
+                own.push(column.clone());
+            }
+        }
+    }
+    let leading = [("engine", Text), ("point", Text), ("repeat", Int)];
+    let leading = leading.map(|(name, of)| Column::new(name, of));
+    let columns = leading.iter().chain(&own).cloned().collect();
+    let mut table = Table::new(name, columns);
+    for point in points {
+        for (repeat, run) in point.imported.runs.iter().enumerate() {
+            for row in run.table(name).into_iter().flat_map(Table::rows) {
+                let mut cells = vec![
+                    Cell::from(point.imported.label.engine()),
+                    point.name.as_str().into(),
+                    repeat.into(),
+                ];
+                let cell = |column: &Column| row.get(&column.name).cloned().unwrap_or_default();
+                cells.extend(own.iter().map(cell));
+                table
+                    .push(cells)
+                    .expect("a column has one type in all files");
+            }
+        }
+    }
+    table
+}
+
+/// Every metric of every entity of every point, over the repeats.
+fn summary(points: &[Point]) -> Table {
+    let ready = points
+        .iter()
+        .flat_map(|point| &point.imported.runs)
+        .filter_map(|run| run.table("summary"));
+    let mut ready = ready.cloned();
+    // Results of testers of devices come as a summary.
+    if let Some(mut first) = ready.next() {
+        for table in ready {
+            if let Err(why) = first.append(table) {
+                trammel_ground::say(&format!("warning: {why}"));
+            }
+        }
+        return first;
+    }
+    let mut columns = vec![Column::new("engine", Text), Column::new("point", Text)];
+    columns.extend(COLUMNS.iter().map(|(name, of)| Column::new(*name, *of)));
+    let mut table = Table::new("summary", columns);
+    for point in points {
+        let label: Label = point.imported.label;
+        let lead = [Cell::from(label.engine()), Cell::from(point.name.as_str())];
+        for (name, column) in ENTITIES {
+            let runs = point.imported.runs.iter().filter_map(|run| run.table(name));
+            let flows = runs.clone().map(Table::len).max().unwrap_or(0);
+            let called = |row: Row<'_>| match column {
+                "" => ALL_FLOWS.to_owned(),
+                column => row.text(column).to_owned(),
+            };
+            for ((entity, column), moments) in moments(runs, called) {
+                let of: &Moments = &moments;
+                let of = Of::new(of, support(&column.name, flows));
+                push(&mut table, &lead, "", &entity, &column, of);
+            }
+        }
+    }
+    table
+}
+
+/// The tables that a person looks at: all but the summary, or that where there is none besides.
+pub(super) fn shown(tables: &[Table]) -> Vec<&Table> {
+    let is_summary = |table: &&Table| table.name() == "summary";
+    let others: Vec<&Table> = tables.iter().filter(|table| !is_summary(table)).collect();
+    if others.is_empty() {
+        return tables.iter().collect();
+    }
+    others
+}
+
+/// A table as text: each row a column, since there are few rows and many columns.
+pub(super) fn text(table: &Table) -> String {
+    if table.name() == "summary" {
+        return table.to_string();
+    }
+    let column = entity_column(table.name());
+    let mut names = vec![String::new()];
+    for row in table.rows() {
+        let entity = match column {
+            "" => ALL_FLOWS,
+            column => row.text(column),
+        };
+        let point = row.text("point");
+        let repeat = row.int("repeat").unwrap_or(0);
+        let mut name = entity.to_owned();
+        if point != "base" {
+            name = format!("{point}: {name}");
+        }
+        if repeat > 0 {
+            name = format!("{name}, repeat {repeat}");
+        }
+        let mut title = name.clone();
+        let mut number = 2;
+        while names.contains(&title) {
+            title = format!("{name} ({number})");
+            number += 1;
+        }
+        names.push(title);
+    }
+    let columns = names.iter().map(|name| Column::new(name.as_str(), Text));
+    let mut shown = Table::new(table.name(), columns.collect());
+    let skipped = ["engine", "point", "repeat", column];
+    for (at, of) in table.columns().iter().enumerate() {
+        if skipped.contains(&of.name.as_str()) {
+            continue;
+        }
+        let mut cells = vec![Cell::from(of.name.as_str())];
+        cells.extend(table.rows().map(|row| match &row.cells()[at] {
+            Cell::Float(value) => trammel_stats::table::format_float(*value, SHOWN_DIGITS).into(),
+            Cell::Empty => Cell::Empty,
+            other => other.to_string().into(),
+        }));
+        shown
+            .push(cells)
+            .expect("the row has a cell for each row of the table");
+    }
+    shown.to_string()
+}
