@@ -9,6 +9,7 @@ pub mod program;
 #[cfg_attr(target_family = "wasm", path = "progress_unseen.rs")]
 pub mod progress;
 mod say;
+pub mod screen;
 pub mod sha256;
 pub mod stdout;
 mod unsupported;

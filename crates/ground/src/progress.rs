@@ -5,6 +5,7 @@
 //! is said of it before some work is done, or where nobody knows what steps weigh. Steps that go by
 //! the clock on the wall move while they run.
 
+use crate::screen::{Picture, Screen};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -122,6 +123,18 @@ impl Default for Progress {
 impl Progress {
     /// Of a job that begins now.
     pub fn new() -> Progress {
+        Progress::shown_as(None)
+    }
+
+    /// Of a job that begins now, under a picture of it that is drawn anew several times a second.
+    pub fn under(picture: Picture) -> Progress {
+        Progress::shown_as(Some(picture))
+    }
+
+    fn shown_as(picture: Option<Picture>) -> Progress {
+        const TICK: Duration = Duration::from_millis(500);
+        const FRAME: Duration = Duration::from_millis(150);
+        let tick = if picture.is_some() { FRAME } else { TICK };
         let state = Arc::new(Mutex::new(State {
             began: Instant::now(),
             steps: (0, 0),
@@ -131,6 +144,11 @@ impl Progress {
         let shown = Arc::clone(&state);
         let line = move |_: &ProgressState, out: &mut dyn Write| {
             let line = lock(&shown).line(Instant::now());
+            if let Some(picture) = &picture {
+                for row in picture(Screen::of_stderr()) {
+                    let _ = writeln!(out, "{row}");
+                }
+            }
             // A line that cannot be shown is shown the next time.
             let _ = out.write_str(&line);
         };
@@ -139,7 +157,7 @@ impl Progress {
         let bar =
             ProgressBar::with_draw_target(None, target()).with_style(style.with_key("line", line));
         if !bar.is_hidden() {
-            bar.enable_steady_tick(Duration::from_millis(500));
+            bar.enable_steady_tick(tick);
         }
         Progress { bar, state }
     }

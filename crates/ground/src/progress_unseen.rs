@@ -10,6 +10,11 @@ impl Progress {
         Progress
     }
 
+    /// Of a job that begins now, under a picture of it.
+    pub fn under(_picture: crate::screen::Picture) -> Progress {
+        Progress
+    }
+
     /// More is to be done.
     pub fn expect(&self, _steps: u64, _work: f64) {}
 

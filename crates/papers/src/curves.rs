@@ -22,7 +22,10 @@ pub fn figure(paper: &Paper, done: &[Done], wanted: &Wanted) -> Option<Figure> {
     let flows: Vec<(&str, &[Sample])> = traces
         .filter_map(|one| match &one.trace.samples {
             Samples::Flow(samples) => Some((one.trace.entity.as_str(), samples.as_slice())),
-            Samples::Queue(_) | Samples::Completions(_) | Samples::Delivered(_) => None,
+            Samples::Queue(_)
+            | Samples::Completions(_)
+            | Samples::Delivered(_)
+            | Samples::RoundTrips(_) => None,
         })
         .collect();
     if flows.is_empty() {

@@ -129,7 +129,7 @@ impl Axis {
             format!("{} ({})", self.title, self.unit)
         }
     }
-    /// From where to where an axis shows values between `low` and `high`. `assets/report.js`
+    /// From where to where an axis shows values between `low` and `high`. `assets/axes.js`
     /// follows the same rules.
     pub(super) fn with_room(&self, low: f64, high: f64) -> (f64, f64) {
         match self.scale {

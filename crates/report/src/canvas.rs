@@ -32,7 +32,7 @@ pub(super) const AXIS: Rgb = Rgb(0xa8, 0xaa, 0xac);
 const MARKER: f64 = 2.7;
 
 /// The shapes of points: a disc (of no corners), then corners in units of [`MARKER`]. `SHAPES` in
-/// `assets/report.js` has the same.
+/// `assets/marks.js` has the same.
 pub(super) const SHAPES: [&[(f64, f64)]; 8] = [
     &[],
     &[(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)],

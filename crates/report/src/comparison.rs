@@ -184,7 +184,8 @@ impl Comparison {
     fn render(&self, files: &BTreeSet<String>) -> String {
         let mut out = format!(
             "<section class=\"comparison\"><h3>{}</h3>\n{}<div class=\"scroll{}\" tabindex=\"0\" \
-             role=\"region\" aria-label=\"{}\"><table class=\"sortable\"><thead><tr>",
+             role=\"region\" aria-label=\"{}\"><table class=\"sortable\"><caption \
+             class=\"unseen\">{}</caption><thead><tr>",
             escape(&self.title),
             self.constants() + &self.summary(),
             if self.rows.len() > MOST_ROWS {
@@ -192,6 +193,7 @@ impl Comparison {
             } else {
                 ""
             },
+            escape(&self.title),
             escape(&self.title)
         );
         let keys = self.key_columns();

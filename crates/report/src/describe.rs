@@ -21,7 +21,11 @@ pub(super) fn figure(figure: &Figure) -> String {
         number(x.1)
     );
     for one in figure.series.iter().take(MOST) {
-        text += &series(one, &figure.x);
+        text += &if one.is_beside {
+            marks(one, &figure.shapes)
+        } else {
+            series(one, &figure.x)
+        };
     }
     if figure.series.len() > MOST {
         text += &format!(" {} more series.", figure.series.len() - MOST);
@@ -62,6 +66,19 @@ fn series(series: &Series, x: &Axis) -> String {
         number(last.1),
         unit(last.0)
     )
+}
+
+/// ` cubic: 12 × loss, 1 × timeout.`
+fn marks(series: &Series, shapes: &[String]) -> String {
+    let counted = shapes.iter().enumerate().filter_map(|(kind, text)| {
+        let n = series.shapes.iter().filter(|one| **one == kind).count();
+        (n > 0).then(|| format!("{n} × {text}"))
+    });
+    let counted: Vec<String> = counted.collect();
+    if counted.is_empty() {
+        return String::new();
+    }
+    format!(" {}: {}.", series.name, counted.join(", "))
 }
 
 pub(super) fn number(v: f64) -> String {

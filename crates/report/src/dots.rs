@@ -140,7 +140,7 @@ fn mark_class(place: usize, label: Label) -> String {
     }
 }
 
-/// The palette of `assets/report.css`, for the files; the eighth is the ink of what is published.
+/// The palette of `assets/colours.css`, for the files; the eighth is the ink of what is published.
 const COLOURS: [(u8, u8, u8); 8] = [
     (0, 114, 178),
     (213, 94, 0),

@@ -43,6 +43,9 @@ pub struct Series {
     pub shapes: Vec<usize>,
     /// Whether its points are outlines.
     pub is_hollow: bool,
+    /// Whether it marks places of the curve of its name, colour and label: it has no entry of its
+    /// own in the legend, and comes and goes with that curve.
+    pub is_beside: bool,
     /// How it is drawn.
     pub mark: Mark,
     /// The points; sorted by x when drawn.
@@ -61,6 +64,7 @@ impl Series {
             turn: 0,
             shapes: Vec::new(),
             is_hollow: false,
+            is_beside: false,
             mark,
             points,
             band: Vec::new(),
@@ -96,6 +100,11 @@ impl Series {
     pub fn shaped(mut self, shapes: Vec<usize>) -> Series {
         assert_eq!(shapes.len(), self.points.len(), "one shape a point");
         self.shapes = shapes;
+        self
+    }
+    /// This series as marks on the curve of its name, colour and label.
+    pub fn beside(mut self) -> Series {
+        self.is_beside = true;
         self
     }
     /// This series with an interval at each point. Panics where the lengths differ.
@@ -135,9 +144,13 @@ pub struct Figure {
     /// Lines across.
     pub rules: Vec<Rule>,
     /// What the shapes of points say, where they say something: the values of a second parameter.
+    /// A shape without words is not used.
     pub shapes: Vec<String>,
-    /// Figures of one group share cursor and zoom: give it where the x axis is the same run's time.
+    /// Figures of one group have one legend.
     pub group: String,
+    /// Whether it shares cursor and zoom with those of its group: their x axis is the same run's
+    /// time.
+    pub is_over_time: bool,
     /// Whether it takes a row of its own.
     pub is_wide: bool,
 }
@@ -167,6 +180,7 @@ impl Figure {
             rules: Vec::new(),
             shapes: Vec::new(),
             group: String::new(),
+            is_over_time: false,
             is_wide: false,
         }
     }
@@ -185,8 +199,13 @@ impl Figure {
         self.is_wide = true;
         self
     }
-    /// This plot with cursor and zoom shared by all of `group`.
+    /// This plot with legend, cursor and zoom shared by all of `group`.
     pub fn grouped(mut self, group: &str) -> Figure {
+        self.is_over_time = true;
+        self.listed_with(group)
+    }
+    /// This plot with the legend of `group`.
+    pub fn listed_with(mut self, group: &str) -> Figure {
         group.clone_into(&mut self.group);
         self
     }
@@ -264,7 +283,8 @@ impl Figure {
         let x = self.x.range.unwrap_or_else(|| {
             let (low, high) = span(&self.x, xs.chain(rules(true)));
             // A mark on the edge of the plot is half a mark.
-            let is_cloud = self.series.iter().any(|one| one.mark == Mark::Points);
+            let mut alone = self.series.iter().filter(|one| !one.is_beside);
+            let is_cloud = alone.any(|one| one.mark == Mark::Points);
             match self.x.scale {
                 _ if !is_cloud => (low, high),
                 Scale::Log => (low / 1.15, high * 1.15),

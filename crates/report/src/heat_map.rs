@@ -116,11 +116,7 @@ impl HeatMap {
                     let (right, bottom) = (x + CELL.0 - 1.0, y + CELL.1 - 1.0);
                     let corners = [(x, y), (right, y), (right, bottom), (x, bottom)];
                     canvas.area(&corners, mix(t), 1.0);
-                    let ink = if t.abs() > 0.6 {
-                        Rgb(255, 255, 255)
-                    } else {
-                        INK
-                    };
+                    let ink = ink_on(mix(t));
                     let at = (x + CELL.0 / 2.0, middle);
                     canvas.text(at, &short(v), TEXT - 1.0, ink, Anchor::Middle);
                 }
@@ -161,11 +157,13 @@ impl HeatMap {
             "<figure class=\"heat\" id=\"fig-{}\" aria-label=\"{}\">\n\
              <figcaption><h3>{}{}</h3></figcaption>\n\
              <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
-             <table class=\"heat-map\"><thead><tr><th class=\"corner\">{} <span>{}</span></th>",
+             <table class=\"heat-map\"><caption class=\"unseen\">{}</caption>\
+             <thead><tr><th scope=\"col\" class=\"corner\">{} <span>{}</span></th>",
             escape(&self.id),
             escape(&self.in_words()),
             escape(&self.title),
             badge(self.label),
+            escape(&self.title),
             escape(&self.title),
             escape(&self.row_title),
             escape(&self.column_title),
@@ -183,7 +181,11 @@ impl HeatMap {
                 };
                 let t = (self.tint(v) * 100.0).round();
                 let side = if t < 0.0 { "low" } else { "high" };
-                let strong = if t.abs() > 60.0 { " strong" } else { "" };
+                let strong = if ink_on(mix(t / 100.0)) == INK {
+                    ""
+                } else {
+                    " strong"
+                };
                 let spread = self.spread(row, column);
                 let spread =
                     spread.map_or(String::new(), |text| format!(" data-spread=\"{text}\""));
@@ -235,6 +237,26 @@ fn mix(t: f64) -> Rgb {
     let end = if t < 0.0 { LOW } else { HIGH };
     let part = |i: usize| (NEUTRAL[i] + (end[i] - NEUTRAL[i]) * t.abs()).round() as u8;
     Rgb(part(0), part(1), part(2))
+}
+
+/// What is read better on `ground`, white or ink: the relative luminance (WCAG 2) at which both are
+/// read alike is that of a middle grey.
+fn ink_on(Rgb(r, g, b): Rgb) -> Rgb {
+    const ALIKE: f64 = 0.2;
+    let linear = |part: u8| {
+        let v = f64::from(part) / 255.0;
+        if v <= 0.04045 {
+            v / 12.92
+        } else {
+            ((v + 0.055) / 1.055).powf(2.4)
+        }
+    };
+    let light = 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+    if light < ALIKE {
+        Rgb(255, 255, 255)
+    } else {
+        INK
+    }
 }
 
 #[cfg(test)]

@@ -21,8 +21,27 @@ const POINT_DIGITS: usize = 6;
 
 const UPLOT_CSS: &str = include_str!("../assets/uplot/uPlot.min.css");
 const UPLOT_JS: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
-const REPORT_CSS: &str = include_str!("../assets/report.css");
-const REPORT_JS: &str = include_str!("../assets/report.js");
+const REPORT_CSS: [&str; 3] = [
+    include_str!("../assets/colours.css"),
+    include_str!("../assets/curves.css"),
+    include_str!("../assets/report.css"),
+];
+/// In the order in which they need each other. All but the last know nothing of reports: see
+/// `assets/curves.js`.
+const REPORT_JS: [&str; 12] = [
+    include_str!("../assets/dom.js"),
+    include_str!("../assets/numbers.js"),
+    include_str!("../assets/axes.js"),
+    include_str!("../assets/marks.js"),
+    include_str!("../assets/colours.js"),
+    include_str!("../assets/readout.js"),
+    include_str!("../assets/legend.js"),
+    include_str!("../assets/curves.js"),
+    include_str!("../assets/picker.js"),
+    include_str!("../assets/tables.js"),
+    include_str!("../assets/heat.js"),
+    include_str!("../assets/report.js"),
+];
 
 /// Set before the first paint, so that the page does not flash in the other theme.
 const EARLY_JS: &str = "(()=>{const r=document.documentElement;r.classList.add('js');\
@@ -30,8 +49,12 @@ let t=new URLSearchParams(location.search).get('theme');\
 try{t=t||localStorage.getItem('trammel-theme')}catch(e){}\
 if(t==='light'||t==='dark')r.dataset.theme=t})()";
 
-/// The page, with links to those of its tables that are among `files`.
-pub(super) fn render(report: &Report, files: &BTreeSet<String>) -> String {
+/// What a page has in addition that is filled while its run goes on.
+const LIVE_JS: &str = include_str!("../assets/live.js");
+
+/// The page, with links to those of its tables that are among `files`; one that `is_live` asks who
+/// serves it for more.
+pub(super) fn render(report: &Report, files: &BTreeSet<String>, is_live: bool) -> String {
     let series: usize = report
         .blocks()
         .into_iter()
@@ -41,16 +64,22 @@ pub(super) fn render(report: &Report, files: &BTreeSet<String>) -> String {
         })
         .sum();
     let limit = (PAGE_POINTS / series.max(1)).clamp(50, SERIES_POINTS);
+    let (connect, live) = if is_live {
+        ("; connect-src 'self'", LIVE_JS)
+    } else {
+        ("", "")
+    };
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
-         'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:\">\n\
+         'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:{connect}\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"generator\" content=\"Trammel\">\n<title>{}</title>\n\
-         <style>{UPLOT_CSS}</style>\n<style>\n{REPORT_CSS}</style>\n<script>{EARLY_JS}</script>\n\
+         <style>{UPLOT_CSS}</style>\n<style>\n{}</style>\n<script>{EARLY_JS}</script>\n\
          </head>\n<body>\n{}<div class=\"page\">\n",
         escape(&report.title),
+        REPORT_CSS.concat(),
         include_str!("../assets/top.html"),
     );
     contents(&mut out, report);
@@ -76,8 +105,9 @@ pub(super) fn render(report: &Report, files: &BTreeSet<String>) -> String {
     provenance(&mut out, report);
     let _ = write!(
         out,
-        "</main>\n</div>\n<script>{UPLOT_JS}</script>\n<script>\n{REPORT_JS}</script>\n\
-         </body>\n</html>\n"
+        "</main>\n</div>\n<script>{UPLOT_JS}</script>\n<script>\n{}{live}</script>\n\
+         </body>\n</html>\n",
+        REPORT_JS.concat(),
     );
     out
 }
@@ -194,9 +224,13 @@ fn figure(out: &mut String, figure: &Figure, limit: usize) {
         String::new()
     };
     let text = format!("{} {thinned}", figure.caption);
+    let group = match figure.group.as_str() {
+        "" => String::new(),
+        group => format!(" data-group=\"{}\"", escape(group)),
+    };
     let _ = writeln!(
         out,
-        "<figure class=\"plot\" id=\"fig-{}\">\n<figcaption><h3>{}{}</h3></figcaption>\n\
+        "<figure class=\"plot\" id=\"fig-{}\"{group}>\n<figcaption><h3>{}{}</h3></figcaption>\n\
          <div class=\"static\">{}</div>\n<script type=\"application/json\">{}</script>\n\
          {}</figure>",
         escape(&figure.id),
@@ -215,7 +249,7 @@ fn one_label(figure: &Figure) -> Option<Label> {
     labels.all(|label| label == first).then_some(first)
 }
 
-/// The figure as `assets/report.js` reads it.
+/// The figure as `assets/curves.js` reads it.
 fn data(figure: &Figure, limit: usize) -> String {
     let drawn = figure.drawn(limit);
     let (x, y) = figure.ranges(&drawn);
@@ -242,7 +276,7 @@ fn data(figure: &Figure, limit: usize) -> String {
         let look = svg::look(figure, i);
         format!(
             "{{\"name\":{},\"label\":{},\"words\":{},\"colour\":{},\"shape\":{},\"dash\":{:?},\
-             \"line\":{},\"step\":{},\"points\":{},\"hollow\":{},\
+             \"line\":{},\"step\":{},\"points\":{},\"hollow\":{},\"beside\":{},\
              \"shapes\":{:?},\"x\":{},\"y\":{},\"low\":{},\"high\":{}}}",
             json(&series.name),
             json(series.label.map_or("", Label::key)),
@@ -254,6 +288,7 @@ fn data(figure: &Figure, limit: usize) -> String {
             series.mark == Mark::Step,
             matches!(series.mark, Mark::Points | Mark::LinePoints),
             series.is_hollow,
+            series.is_beside,
             drawn.shapes,
             numbers(&drawn.xs),
             numbers(&drawn.ys),
@@ -273,7 +308,11 @@ fn data(figure: &Figure, limit: usize) -> String {
         "{{\"id\":{},\"group\":{},\"x\":{},\"y\":{},\
          \"series\":[{}],\"rules\":[{}],\"shapes\":[{}]}}",
         json(&figure.id),
-        json(&figure.group),
+        json(if figure.is_over_time {
+            &figure.group
+        } else {
+            ""
+        }),
         axis(&figure.x, x),
         axis(&figure.y, y),
         series.collect::<Vec<_>>().join(",\n"),
@@ -347,7 +386,7 @@ mod tests {
 
     #[test]
     fn the_script_can_stand_in_a_script_element() {
-        for script in [UPLOT_JS, REPORT_JS, EARLY_JS] {
+        for script in REPORT_JS.into_iter().chain([UPLOT_JS, EARLY_JS, LIVE_JS]) {
             assert!(!script.contains("</script") && !script.contains("<!--"));
         }
         assert_eq!(json("</script>"), "\"\\u003c/script>\"");
@@ -355,7 +394,7 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched() {
-        for part in [UPLOT_CSS, REPORT_CSS, REPORT_JS] {
+        for part in REPORT_JS.into_iter().chain(REPORT_CSS).chain([UPLOT_CSS]) {
             assert!(
                 !part.contains("url(") && !part.contains("@import") && !part.contains("fetch(")
             );

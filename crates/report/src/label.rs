@@ -1,4 +1,4 @@
-//! How a label looks: one colour (in `assets/report.css`, class `label-<key>`) and one dash pattern
+//! How a label looks: one colour (in `assets/curves.css`, class `label-<key>`) and one dash pattern
 //! in every report.
 
 use trammel_core::label::Label;

@@ -30,6 +30,7 @@ pub mod heat_map;
 mod html;
 pub mod kept;
 pub mod label;
+pub mod live;
 mod markup;
 pub mod parquet;
 pub mod provenance;
@@ -38,6 +39,7 @@ pub mod run_folder;
 pub mod store;
 mod svg;
 mod table_view;
+pub mod terminal;
 pub mod ticks;
 pub mod units;
 
@@ -189,7 +191,12 @@ impl Report {
 
     /// The page in a folder that holds `files`: it links to its tables among them.
     pub(crate) fn to_html_beside(&self, files: &BTreeSet<String>) -> String {
-        html::render(self, files)
+        html::render(self, files, false)
+    }
+
+    /// The page while its run goes on, which asks who serves it for more.
+    pub(crate) fn to_live_html(&self) -> String {
+        html::render(self, &BTreeSet::new(), true)
     }
 
     /// Every block, those of alternatives among them.

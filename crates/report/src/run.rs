@@ -7,6 +7,7 @@
 //! tables and its answer.
 
 use crate::kept::{Keep, KeptRuns, Shelf};
+use crate::live::Live;
 use crate::provenance::going_on;
 use crate::run_folder::{Out, RunFolder, RunInfo};
 use crate::store::Store;
@@ -37,6 +38,10 @@ pub struct Request {
     pub store: Option<Store>,
     /// Threads; nothing means one a core.
     pub threads: Option<usize>,
+    /// The page that is filled while the run goes on.
+    pub live: Option<Live>,
+    /// The runs are plotted on the terminal while they go on.
+    pub has_plots: bool,
     /// Set when the user interrupts: stop after the runs at hand and keep them.
     pub interrupted: Arc<AtomicBool>,
 }
@@ -191,7 +196,19 @@ pub fn run<S: Subject>(subject: &S, request: &Request) -> anyhow::Result<ExitCod
     let computed_s = clock.elapsed().as_secs_f64();
     let tables = outcome.tables();
     let is_written = folder.is_some();
-    if let Some(mut out) = folder {
+    let info = RunInfo {
+        command: std::env::args().collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: subject.name().to_owned(),
+        scenario_text: subject.text().to_owned(),
+        seeds: subject.seeds().into_iter().collect(),
+        machine: machine::facts(),
+        started,
+        wall_s: BTreeMap::from([("engines".to_owned(), (computed_s * 1e3).round() / 1e3)]),
+        interrupted: status.is_interrupted,
+    };
+    let report = (is_written || request.live.is_some()).then(|| outcome.report(&info));
+    if let Some((mut out, report)) = folder.zip(report.as_ref()) {
         if request.is_sweep || status.is_interrupted {
             shelf.finish(&mut out, status.is_interrupted)?;
         }
@@ -200,19 +217,7 @@ pub fn run<S: Subject>(subject: &S, request: &Request) -> anyhow::Result<ExitCod
             out.write_table(table)?;
         }
         outcome.write_files(&mut out)?;
-        let info = RunInfo {
-            command: std::env::args().collect(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            scenario: subject.name().to_owned(),
-            scenario_text: subject.text().to_owned(),
-            seeds: subject.seeds().into_iter().collect(),
-            machine: machine::facts(),
-            started,
-            wall_s: BTreeMap::from([("engines".to_owned(), (computed_s * 1e3).round() / 1e3)]),
-            interrupted: status.is_interrupted,
-        };
-        let report = outcome.report(&info);
-        out.write_page(&report)?;
+        out.write_page(report)?;
         let path = out.finish(&info)?;
         if !report.answer.sentence.is_empty() {
             say(&report.answer.sentence);
@@ -220,6 +225,9 @@ pub fn run<S: Subject>(subject: &S, request: &Request) -> anyhow::Result<ExitCod
         say(&format!("{}", path.join("report.html").display()));
     } else if let Some(answer) = outcome.answer().filter(|one| !one.sentence.is_empty()) {
         say(&answer.sentence);
+    }
+    if let Some((live, report)) = request.live.as_ref().zip(report.as_ref()) {
+        live.end(report);
     }
     let mut out = trammel_ground::stdout();
     if request.json {

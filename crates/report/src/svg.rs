@@ -5,7 +5,7 @@
 //! Level grid lines only; the y axis' title lies flat, so nobody turns their head.
 
 use super::canvas::{AXIS, Anchor, Canvas, GRID, INK, MUTED, Rgb, SHAPES, text_width};
-use super::figure::{Drawn, Figure, Mark};
+use super::figure::{Drawn, Figure, Mark, Series};
 use super::ticks::{mark_text, marks};
 
 /// Points a series keeps: about one a pixel of the plot's width.
@@ -20,7 +20,7 @@ const TEXT: f64 = 12.0;
 const LINE: f64 = 20.0;
 
 /// The palette, after Okabe and Ito (2008), darkened where white paper asks for it. `--c0` … in
-/// `assets/report.css` are the same.
+/// `assets/colours.css` are the same.
 const PALETTE: [Rgb; 8] = [
     Rgb(0x00, 0x72, 0xb2),
     Rgb(0xd5, 0x5e, 0x00),
@@ -195,6 +195,12 @@ fn legend_places(figure: &Figure, left: f64, right: f64) -> Vec<(f64, f64)> {
     places
 }
 
+/// The series that the legend names, and their places.
+fn listed(figure: &Figure) -> impl Iterator<Item = (usize, &Series)> {
+    let all = figure.series.iter().enumerate();
+    all.filter(|(_, series)| !series.is_beside)
+}
+
 fn legend_texts(figure: &Figure) -> Vec<String> {
     let has_several_labels = figure
         .series
@@ -202,22 +208,31 @@ fn legend_texts(figure: &Figure) -> Vec<String> {
         .any(|pair| pair[0].label != pair[1].label);
     let has_names = figure.series.iter().any(|series| !series.name.is_empty());
     let has_names = has_names || has_several_labels;
-    let named = figure.series.iter().filter(|_| has_names);
-    let named = named.map(|series| match series.label {
+    let named = listed(figure).filter(|_| has_names);
+    let named = named.map(|(_, series)| match series.label {
         Some(label) if series.name.is_empty() => label.words().to_owned(),
         Some(label) => format!("{}, {}", series.name, label.words()),
         None => series.name.clone(),
     });
-    named.chain(figure.shapes.iter().cloned()).collect()
+    let shapes = kinds(figure).map(|kind| figure.shapes[kind].clone());
+    named.chain(shapes).collect()
+}
+
+/// The shapes that the legend explains.
+fn kinds(figure: &Figure) -> impl Iterator<Item = usize> {
+    (0..figure.shapes.len()).filter(|kind| !figure.shapes[*kind].is_empty())
 }
 
 fn paint_legend(canvas: &mut Canvas<'_>, figure: &Figure, places: &[(f64, f64)], top: f64) {
-    for (i, (text, (x, line))) in legend_texts(figure).iter().zip(places).enumerate() {
+    let texts = legend_texts(figure);
+    let kinds: Vec<usize> = kinds(figure).collect();
+    let named: Vec<_> = listed(figure).take(texts.len() - kinds.len()).collect();
+    for (i, (text, (x, line))) in texts.iter().zip(places).enumerate() {
         let y = top + line * LINE;
         canvas.text((x + 28.0, y), text, TEXT, INK, Anchor::Start);
         // What shapes say comes after the series.
-        let Some(series) = figure.series.get(i) else {
-            canvas.marker((x + 11.0, y), i - figure.series.len(), MUTED, false);
+        let Some((i, series)) = named.get(i).copied() else {
+            canvas.marker((x + 11.0, y), kinds[i - named.len()], MUTED, false);
             continue;
         };
         let look = look(figure, i);
@@ -293,7 +308,7 @@ fn paint_series(canvas: &mut Canvas<'_>, frame: &Frame<'_>, drawn: &Drawn, posit
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::{Axis, Series};
+    use super::super::figure::Axis;
     use super::*;
     use trammel_core::label::Label;
 

@@ -18,7 +18,8 @@ impl TableView {
         let mut out = format!(
             "<details class=\"table\"{open}><summary><h3>{}</h3> <small>{rows}</small></summary>\n\
              <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
-             <table class=\"sortable\"><thead><tr>",
+             <table class=\"sortable\"><caption class=\"unseen\">{}</caption><thead><tr>",
+            escape(&self.title),
             escape(&self.title),
             escape(&self.title)
         );

@@ -1,4 +1,4 @@
-//! Where an axis has its marks, and how they read. `assets/report.js` follows the same rules.
+//! Where an axis has its marks, and how they read. `assets/axes.js` follows the same rules.
 //!
 //! Linear: steps of 1, 2 or 5 times a power of ten. Logarithmic: powers of ten, thinned to fit;
 //! with fewer than two decades the 2 and 5 of each as well. With a place for zero: zero and the

@@ -125,6 +125,7 @@ const RULES: &[Rule] = &[
         &[],
         &[
             "anyhow",
+            "console",
             "indicatif",
             "jiff",
             "sha2",

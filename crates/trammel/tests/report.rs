@@ -4,6 +4,8 @@
 
 #[path = "report/browser.rs"]
 mod browser;
+#[path = "report/live.rs"]
+mod live;
 
 use std::path::PathBuf;
 use trammel::report::comparison::{BOUNDS, Comparison, Estimate, Row, Source, Verdict};

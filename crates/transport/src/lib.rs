@@ -23,6 +23,7 @@ mod kept;
 pub mod kernels;
 mod limits;
 mod link_row;
+pub mod look;
 #[cfg(target_os = "linux")]
 pub mod measure;
 pub mod network_of;
@@ -31,6 +32,7 @@ pub mod observe;
 mod on_host;
 pub mod pacing;
 mod phases;
+mod plots;
 pub mod point_run;
 pub mod points;
 pub mod possible;

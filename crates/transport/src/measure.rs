@@ -197,6 +197,7 @@ pub(super) fn tables(
         rtts,
         seen: &seen,
         counts_events: false,
+        wants_curves,
     };
     rows::fill(&mut run, ran, &times);
     let completed: Vec<_> = job

@@ -4,8 +4,9 @@
 //! The run is made in steps, which changes nothing in it, and looked at between two steps. So
 //! occupancy percentiles and convergence are known of every run, traced or not, in bounded memory.
 
+use super::look::{FlowLook, Look};
 use super::network_of::{Built, BuiltFlow, BuiltLink};
-use super::trace_of::{EntityTrace, Samples};
+use super::trace_of::{DELIVERIES, EntityTrace, Samples};
 use trammel_core::time::{Span, Time};
 use trammel_netsim::flow::FlowResult;
 use trammel_netsim::ids::{FlowId, LinkId, StreamId};
@@ -348,6 +349,38 @@ impl Observation {
         }
     }
 
+    /// What was just seen, at `at`.
+    pub(super) fn look<'a>(&self, built: &'a mut Built, at: Time) -> Look<'a> {
+        let Built {
+            flows,
+            links,
+            network,
+            ..
+        } = built;
+        let flows = flows.iter().enumerate().map(|(index, flow)| {
+            let id = FlowId::new(index);
+            let connection = network.connections(id);
+            let live = connection.filter(|(sender, _)| !is_over(sender, flow.stop, at));
+            FlowLook {
+                name: &flow.name,
+                cwnd: live.map(|(sender, _)| sender.tp().snd_cwnd),
+                delivered_bytes: network.flow(id).bytes_delivered,
+            }
+        });
+        let links = links.iter().zip(&self.seen.links);
+        let links = links.filter(|(link, _)| link.is_forward);
+        let queues = links.map(|(link, of)| {
+            let packets = of.queue.last().copied().unwrap_or_default();
+            (link.name.as_str(), packets)
+        });
+        Look {
+            at,
+            end: self.times.1,
+            flows: flows.collect(),
+            queues: queues.collect(),
+        }
+    }
+
     /// Everything that was seen.
     pub(super) fn into_seen(self) -> Seen {
         self.seen
@@ -427,7 +460,7 @@ impl Seen {
     pub fn traffic<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<EntityTrace> {
         let all = self.workloads.iter().chain(&self.streams);
         let traces = all.zip(names).map(|(of, name)| EntityTrace {
-            entity: format!("{name}:delivered"),
+            entity: format!("{name}{DELIVERIES}"),
             samples: Samples::Delivered(of.curve.clone()),
         });
         traces.collect()

@@ -10,19 +10,21 @@ use super::comparison::comparison;
 use super::harm;
 use super::instrument::{Instrument, instrument, label};
 use super::limits;
+use super::look::{Eye, Look};
 use super::phases;
 use super::point_run::PointRun;
 use super::predict::{Prediction, predict};
 use super::run_tables::RunTables;
 use super::simulate::simulate_and_capture;
 use super::summary::summary;
-use super::trace_of::EntityTrace;
+use super::trace_of::{EntityTrace, Samples};
 use anyhow::Context;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 use trammel_core::label::Label;
 use trammel_core::raised::Raised;
 use trammel_ground::Unsupported;
@@ -55,6 +57,22 @@ pub trait Watch: Sync {
     fn failed(&self, _failure: &Failure) {}
     /// The run of this key has failed, and would fail again wherever it is made.
     fn failed_for_good(&self, _key: &str, _why: &str) {}
+    /// Whether somebody looks into runs while they go on.
+    fn looks(&self) -> bool {
+        false
+    }
+    /// A simulated run, of this key and called `title`, at an instant.
+    fn look(&self, _key: &str, _title: &str, _look: &Look<'_>) {}
+    /// Whether somebody wants to know what is done before all is done.
+    fn is_followed(&self) -> bool {
+        false
+    }
+    /// Whether that one wants to know it now.
+    fn wants_outcome(&self) -> bool {
+        false
+    }
+    /// What is done so far.
+    fn so_far(&self, _outcome: &TransportOutcome) {}
     /// Whether to leave out what has not begun.
     fn is_interrupted(&self) -> bool {
         false
@@ -99,10 +117,11 @@ pub struct PointTrace {
 
 impl PointTrace {
     /// What tells it from those of other runs; nothing where it is a short curve that is for the
-    /// report alone.
+    /// report alone, or a distribution.
     pub(crate) fn name(&self, file: &File) -> Option<String> {
         let point = &file.points[self.at];
-        if point.scenario.trace == Tracing::Off {
+        let is_over_time = !matches!(self.trace.samples, Samples::RoundTrips(_));
+        if point.scenario.trace == Tracing::Off || !is_over_time {
             return None;
         }
         let name = match point.scenario.repeat {
@@ -155,6 +174,8 @@ pub struct TransportOutcome {
     pub keys: BTreeSet<String>,
     /// Whether runs were left out after an interrupt.
     pub is_interrupted: bool,
+    /// Whether runs go on: this is what was done so far.
+    pub is_going_on: bool,
 }
 
 impl TransportOutcome {
@@ -195,6 +216,18 @@ impl PointJob<'_> {
         self.scenario.seed_of(self.repeat)
     }
 
+    /// What it is to a person.
+    fn title(&self) -> String {
+        let of = match self.at {
+            Some(_) => self.point.to_owned(),
+            None => format!("{}, a flow alone", self.point),
+        };
+        match self.scenario.repeat {
+            1 => of,
+            _ => format!("{of}, seed {}", self.seed()),
+        }
+    }
+
     fn work(&self) -> f64 {
         work(&self.scenario, self.label)
     }
@@ -222,10 +255,16 @@ pub fn work(scenario: &Scenario, label: Label) -> f64 {
 }
 
 /// What came of a job.
+#[derive(Clone)]
 enum Made {
     Run(Box<RunTables>),
-    Failed { why: String, lacks: bool },
+    Failed {
+        why: String,
+        lacks: bool,
+    },
     LeftOut,
+    /// It is not done yet.
+    Missing,
 }
 
 /// Runs every point of `file`.
@@ -254,118 +293,153 @@ pub fn run_points(
     if let Some(only) = &options.only {
         jobs.retain(|job| only.contains(&job.key));
     }
-    let made = in_pool(options.threads, || {
-        make(&jobs, options, instrument.as_ref(), watch)
-    })?;
-    notes.extend(instrument.iter().flat_map(Instrument::warnings));
-    let mut runs: Vec<(usize, u32, Label, Box<RunTables>)> = Vec::with_capacity(jobs.len());
-    let mut alone: BTreeMap<&str, f64> = BTreeMap::new();
-    // One that comes while a first guest boots leaves out all that was to be measured.
-    let is_unmeasured =
-        options.engines.contains(&Engine::Measure) && instrument.is_none() && lacks.is_none();
-    let (mut failures, mut done) = (Vec::new(), 0);
-    let mut is_interrupted = is_unmeasured && watch.is_interrupted();
-    for (job, made) in jobs.iter().zip(made) {
-        done += usize::from(matches!(made, Made::Run(_)));
-        match made {
-            Made::Run(run) => match job.at {
-                Some(at) => runs.push((at, job.repeat, job.label, run)),
-                None => {
-                    alone.extend(
-                        harm::goodput_mbps(&run.flows).map(|mbps| (job.key.as_str(), mbps)),
-                    );
+    let job = Job {
+        file,
+        options,
+        instrument: instrument.as_ref(),
+        runs: &jobs,
+        notes: &notes,
+        lacks: &lacks,
+    };
+    let made = in_pool(options.threads, || make(&job, watch))?;
+    Ok(job.outcome(made, watch.is_interrupted()))
+}
+
+/// All that is to be made of a file.
+struct Job<'a> {
+    file: &'a File,
+    options: &'a RunOptions,
+    instrument: Option<&'a Instrument>,
+    runs: &'a [PointJob<'a>],
+    /// What is known before the first run.
+    notes: &'a [String],
+    lacks: &'a Option<String>,
+}
+
+impl Job<'_> {
+    /// What came of it, where this came of its runs.
+    fn outcome(&self, made: Vec<Made>, has_interrupt: bool) -> TransportOutcome {
+        let Job {
+            file,
+            options,
+            instrument,
+            runs: jobs,
+            ..
+        } = *self;
+        let (mut notes, mut lacks) = (self.notes.to_vec(), self.lacks.clone());
+        notes.extend(instrument.iter().copied().flat_map(Instrument::warnings));
+        let mut runs: Vec<(usize, u32, Label, Box<RunTables>)> = Vec::with_capacity(jobs.len());
+        let mut alone: BTreeMap<&str, f64> = BTreeMap::new();
+        // One that comes while a first guest boots leaves out all that was to be measured.
+        let is_unmeasured =
+            options.engines.contains(&Engine::Measure) && instrument.is_none() && lacks.is_none();
+        let (mut failures, mut done) = (Vec::new(), 0);
+        let mut is_interrupted = is_unmeasured && has_interrupt;
+        let mut is_going_on = false;
+        for (job, made) in jobs.iter().zip(made) {
+            done += usize::from(matches!(made, Made::Run(_)));
+            match made {
+                Made::Run(run) => match job.at {
+                    Some(at) => runs.push((at, job.repeat, job.label, run)),
+                    None => {
+                        alone.extend(
+                            harm::goodput_mbps(&run.flows).map(|mbps| (job.key.as_str(), mbps)),
+                        );
+                    }
+                },
+                Made::LeftOut => is_interrupted = true,
+                Made::Missing => is_going_on = true,
+                Made::Failed { why, lacks: true } => {
+                    if !notes.contains(&why) {
+                        notes.push(why.clone());
+                    }
+                    lacks = Some(why);
                 }
-            },
-            Made::LeftOut => is_interrupted = true,
-            Made::Failed { why, lacks: true } => {
-                if !notes.contains(&why) {
-                    notes.push(why.clone());
+                Made::Failed { why, lacks: false } => {
+                    failures.push(Failure {
+                        point: job.point.to_owned(),
+                        seed: job.seed(),
+                        why,
+                    });
                 }
-                lacks = Some(why);
-            }
-            Made::Failed { why, lacks: false } => {
-                failures.push(Failure {
-                    point: job.point.to_owned(),
-                    seed: job.seed(),
-                    why,
-                });
             }
         }
-    }
-    for (at, repeat, label, run) in &mut runs {
-        let scenario = &file.points[*at].scenario;
-        let key = |scenario: &Scenario, seed| match (*label, &instrument) {
-            (Label::LinuxVt | Label::Measured, Some(instrument)) => instrument.key(scenario, seed),
-            _ => run_key(scenario, seed),
+        for (at, repeat, label, run) in &mut runs {
+            let scenario = &file.points[*at].scenario;
+            let key = |scenario: &Scenario, seed| match (*label, instrument) {
+                (Label::LinuxVt | Label::Measured, Some(instrument)) => {
+                    instrument.key(scenario, seed)
+                }
+                _ => run_key(scenario, seed),
+            };
+            add_harm(scenario, *repeat, run, &alone, &key);
+        }
+        let predictions = if options.engines.contains(&Engine::Predict) {
+            predictions(file, &mut notes)
+        } else {
+            Vec::new()
         };
-        add_harm(scenario, *repeat, run, &alone, &key);
-    }
-    let predictions = if options.engines.contains(&Engine::Predict) {
-        predictions(file, &mut notes)
-    } else {
-        Vec::new()
-    };
-    let traces = runs.iter().flat_map(|(at, repeat, label, run)| {
-        let (at, repeat, label) = (*at, *repeat, *label);
-        let all = run.traces.iter().cloned();
-        all.map(move |trace| PointTrace {
-            at,
-            repeat,
-            label,
-            trace,
-        })
-    });
-    let traces = traces.collect();
-    let tables: Vec<_> = runs
-        .iter()
-        .map(|(at, repeat, label, run)| PointRun {
-            at: *at,
-            repeat: *repeat,
-            label: *label,
-            tables: run,
-        })
-        .collect();
-    let predicted = prediction_table(file, &predictions);
-    let summary = summary(file, &tables, &predicted);
-    let comparison = comparison(file, &summary, &predicted, &options.published);
-    let leading = columns::leading_run(&file.points);
-    let swept = columns::swept(&file.points);
-    let gather = |name: &str, columns, pick: fn(&RunTables) -> &Table| {
-        let rows = tables.iter().map(|run| {
-            let point = &file.points[run.at];
-            let mut cells = vec![Cell::from(run.label.engine()), point.id.as_str().into()];
-            cells.extend(columns::cells_of(&point.swept, &swept));
-            cells.push(Cell::from(run.repeat));
-            cells.push(Cell::from(point.scenario.seed_of(run.repeat)));
-            (cells, pick(run.tables))
+        let traces = runs.iter().flat_map(|(at, repeat, label, run)| {
+            let (at, repeat, label) = (*at, *repeat, *label);
+            let all = run.traces.iter().cloned();
+            all.map(move |trace| PointTrace {
+                at,
+                repeat,
+                label,
+                trace,
+            })
         });
-        columns::gather(name, &leading, columns, rows)
-    };
-    let flows = gather("flows", FLOWS, |run| &run.flows);
-    notes.extend(limits::notes(file, &flows));
-    notes.extend(phases::notes(file, &flows));
-    Ok(TransportOutcome {
-        flows,
-        links: gather("links", LINKS, |run| &run.links),
-        devices: gather("devices", DEVICES, |run| &run.devices),
-        workloads: gather("workloads", WORKLOADS, |run| &run.workloads),
-        streams: gather("streams", STREAMS, |run| &run.streams),
-        apps: gather("apps", APPS, |run| &run.apps),
-        groups: gather("groups", GROUPS, |run| &run.groups),
-        predictions: columns::without_empty_columns(&predicted),
-        summary,
-        comparison,
-        traces,
-        notes,
-        failures,
-        lacks,
-        facts: instrument
-            .as_ref()
-            .map_or_else(Vec::new, |instrument| instrument.facts(file)),
-        runs: (jobs.len(), done),
-        keys: jobs.iter().map(|job| job.key.clone()).collect(),
-        is_interrupted,
-    })
+        let traces = traces.collect();
+        let tables: Vec<_> = runs
+            .iter()
+            .map(|(at, repeat, label, run)| PointRun {
+                at: *at,
+                repeat: *repeat,
+                label: *label,
+                tables: run,
+            })
+            .collect();
+        let predicted = prediction_table(file, &predictions);
+        let summary = summary(file, &tables, &predicted);
+        let comparison = comparison(file, &summary, &predicted, &options.published);
+        let leading = columns::leading_run(&file.points);
+        let swept = columns::swept(&file.points);
+        let gather = |name: &str, columns, pick: fn(&RunTables) -> &Table| {
+            let rows = tables.iter().map(|run| {
+                let point = &file.points[run.at];
+                let mut cells = vec![Cell::from(run.label.engine()), point.id.as_str().into()];
+                cells.extend(columns::cells_of(&point.swept, &swept));
+                cells.push(Cell::from(run.repeat));
+                cells.push(Cell::from(point.scenario.seed_of(run.repeat)));
+                (cells, pick(run.tables))
+            });
+            columns::gather(name, &leading, columns, rows)
+        };
+        let flows = gather("flows", FLOWS, |run| &run.flows);
+        notes.extend(limits::notes(file, &flows));
+        notes.extend(phases::notes(file, &flows));
+        TransportOutcome {
+            flows,
+            links: gather("links", LINKS, |run| &run.links),
+            devices: gather("devices", DEVICES, |run| &run.devices),
+            workloads: gather("workloads", WORKLOADS, |run| &run.workloads),
+            streams: gather("streams", STREAMS, |run| &run.streams),
+            apps: gather("apps", APPS, |run| &run.apps),
+            groups: gather("groups", GROUPS, |run| &run.groups),
+            predictions: columns::without_empty_columns(&predicted),
+            summary,
+            comparison,
+            traces,
+            notes,
+            failures,
+            lacks,
+            facts: instrument.map_or_else(Vec::new, |instrument| instrument.facts(file)),
+            runs: (jobs.len(), done),
+            keys: jobs.iter().map(|job| job.key.clone()).collect(),
+            is_interrupted,
+            is_going_on,
+        }
+    }
 }
 
 /// How a run is named that decides its numbers by a scenario and a seed.
@@ -549,18 +623,20 @@ fn in_pool<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> 
     Ok(pool.context("no threads can be started")?.install(work))
 }
 
-fn make(
-    jobs: &[PointJob<'_>],
-    options: &RunOptions,
-    instrument: Option<&Instrument>,
-    watch: &dyn Watch,
-) -> Vec<Made> {
+fn make(of: &Job<'_>, watch: &dyn Watch) -> Vec<Made> {
+    let Job {
+        runs: jobs,
+        options,
+        instrument,
+        ..
+    } = *of;
     let is_known = |job: &PointJob<'_>| {
         options.known.contains_key(&job.key) || options.failed.contains_key(&job.key)
     };
     let to_make = || jobs.iter().filter(|job| !is_known(job));
     watch.begin(to_make().count());
     watch.expect(to_make().map(PointJob::work).sum());
+    let so_far = SoFar::of(of);
     let make = |job: &PointJob<'_>| {
         if let Some(run) = options.known.get(&job.key) {
             return Made::Run(Box::new(run.clone()));
@@ -583,7 +659,10 @@ fn make(
                 }
                 _ => {
                     let (scenario, seed) = (&job.scenario, job.seed());
-                    simulate_and_capture(scenario, seed, job.curves, captures, &stop)
+                    let title = job.title();
+                    let eye = |look: &Look<'_>| watch.look(&job.key, &title, look);
+                    let eye = watch.looks().then_some(&eye as Eye<'_>);
+                    simulate_and_capture(scenario, seed, job.curves, captures, &stop, eye)
                 }
             }
         }));
@@ -617,14 +696,50 @@ fn make(
     };
     // What goes by the clock on the wall has the machine for itself, when all else is done.
     let is_alone = |job: &PointJob<'_>| job.label == Label::Measured;
+    let make = |at: usize, job: &PointJob<'_>| {
+        let made = make(job);
+        so_far.add(at, &made, watch);
+        made
+    };
     let made: Vec<Option<Made>> = jobs
         .par_iter()
+        .enumerate()
         .with_max_len(1)
-        .map(|job| (!is_alone(job)).then(|| make(job)))
+        .map(|(at, job)| (!is_alone(job)).then(|| make(at, job)))
         .collect();
-    let made = jobs.iter().zip(made);
-    made.map(|(job, made)| made.unwrap_or_else(|| make(job)))
+    let made = jobs.iter().zip(made).enumerate();
+    made.map(|(at, (job, made))| made.unwrap_or_else(|| make(at, job)))
         .collect()
+}
+
+/// What is done so far, for whoever wants to know it before the end.
+struct SoFar<'a> {
+    of: &'a Job<'a>,
+    made: Mutex<BTreeMap<usize, Made>>,
+}
+
+impl<'a> SoFar<'a> {
+    fn of(of: &'a Job<'a>) -> SoFar<'a> {
+        SoFar {
+            of,
+            made: Mutex::default(),
+        }
+    }
+
+    /// Run number `at` is done: it is kept for the next who asks, and told to who asks now.
+    fn add(&self, at: usize, made: &Made, watch: &dyn Watch) {
+        if !watch.is_followed() {
+            return;
+        }
+        let locked = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        locked().insert(at, made.clone());
+        if watch.wants_outcome() {
+            let known = locked().clone();
+            let all = (0..self.of.runs.len()).map(|at| known.get(&at).cloned());
+            let all = all.map(|made| made.unwrap_or(Made::Missing));
+            watch.so_far(&self.of.outcome(all.collect(), watch.is_interrupted()));
+        }
+    }
 }
 
 /// What a panic said, or a plug-in that could not go on.

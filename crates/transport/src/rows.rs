@@ -13,6 +13,7 @@ use super::network_of::{BuiltFlow, BuiltLink};
 use super::observe::{FlowSeen, Seen};
 use super::run_tables::RunTables;
 use super::run_times::{RunTimes, mbps};
+use super::trace_of::{EntityTrace, ROUND_TRIPS, Samples};
 use trammel_core::time::{Span, Time};
 use trammel_netsim::flow::FlowResult;
 use trammel_stats::histogram::Histogram;
@@ -48,17 +49,53 @@ pub(super) struct Ran<'a> {
     pub(super) seen: &'a Seen,
     /// Whether recoveries, probes, undone reductions and those for marks were counted.
     pub(super) counts_events: bool,
+    /// Whether distributions of round trips are kept for a report.
+    pub(super) wants_curves: bool,
 }
 
 /// Fills the tables of flows, groups and links.
 pub(super) fn fill(run: &mut RunTables, ran: Ran<'_>, times: &RunTimes) {
     let (links, seen, counts_events) = (ran.links, ran.seen, ran.counts_events);
+    let wants_curves = ran.wants_curves;
     let flows = flow_facts(ran, times);
     flow_rows(&mut run.flows, &flows, counts_events);
     group_row(&mut run.groups, &flows, times);
+    if wants_curves {
+        run.traces.extend(flows.iter().filter_map(round_trips));
+    }
     for (link, of) in links.iter().zip(&seen.links) {
         link_row(&mut run.links, link, of, times);
     }
+}
+
+/// The round trips of a flow after the warm-up, or of the whole run where there is none.
+fn round_trips(of: &FlowFacts<'_>) -> Option<EntityTrace> {
+    let rtt = of.late_rtt.as_ref().unwrap_or(&of.rtt);
+    (!rtt.is_empty()).then(|| EntityTrace {
+        entity: format!("{}{ROUND_TRIPS}", of.flow.name),
+        samples: Samples::RoundTrips(counted(rtt)),
+    })
+}
+
+/// The values of a histogram, and how many are at most each, few enough for a curve: the steps of
+/// one in 150 that it climbs, and all of the tail.
+fn counted(of: &Histogram) -> Vec<(u64, u64)> {
+    const STEPS: u64 = 150;
+    let all = of.count();
+    let (mut seen, mut kept) = (0, Vec::new());
+    let mut told = 0;
+    for (value, times) in of.contents().counts {
+        seen += u64::from(times);
+        let is_tail = (all - seen) * 100 < all;
+        if kept.is_empty() || (seen - told) * STEPS >= all || is_tail {
+            kept.push((
+                value.clamp(of.min().unwrap_or(0), of.max().unwrap_or(value)),
+                seen,
+            ));
+            told = seen;
+        }
+    }
+    kept
 }
 
 fn flow_facts<'a>(ran: Ran<'a>, times: &RunTimes) -> Vec<FlowFacts<'a>> {

@@ -1,6 +1,8 @@
 //! The subject *transport* in the pipeline that all subjects share.
 
 use crate::answer::{answer, report};
+use crate::look::Look;
+use crate::plots::Plots;
 use crate::points::{self, Failure, ListedRun, RunOptions, Unwatched, Watch, run_points};
 use crate::qlog_of;
 use crate::run_tables::RunTables;
@@ -13,6 +15,7 @@ use trammel_core::label::Label;
 use trammel_ground::Unsupported;
 use trammel_ground::progress::Progress;
 use trammel_report::kept::{Ended, Shelf};
+use trammel_report::live::Live;
 use trammel_report::provenance::{provenance, subject};
 use trammel_report::run::{Outcome, Request, Status, Subject};
 use trammel_report::run_folder::{RunFolder, RunInfo, file_name};
@@ -97,6 +100,8 @@ impl Transport {
         let shelf = Shelf::default().before(Some(store));
         let watch = Terminal {
             progress: Progress::new(),
+            plots: None,
+            page: None,
             shelf: &shelf,
             interrupted,
         };
@@ -141,11 +146,34 @@ pub struct PutRuns {
     pub is_interrupted: bool,
 }
 
-/// Shows a bar, keeps runs, and passes the interrupt on.
+/// Shows a bar, plots and a page that fills itself, keeps runs, and passes the interrupt on.
 struct Terminal<'a> {
     progress: Progress,
+    plots: Option<Plots>,
+    page: Option<Page<'a>>,
     shelf: &'a Shelf<RunTables>,
     interrupted: &'a AtomicBool,
+}
+
+/// A page that fills itself, and the file that it is of.
+struct Page<'a> {
+    live: &'a Live,
+    file: &'a File,
+}
+
+impl Page<'_> {
+    fn refill(&self, outcome: &points::TransportOutcome) {
+        let info = RunInfo {
+            command: std::env::args().collect(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            scenario: self.file.name.clone(),
+            scenario_text: self.file.text.clone(),
+            seeds: self.file.seeds().into_iter().collect(),
+            ..RunInfo::default()
+        };
+        let facts = provenance(&info, subject(&info));
+        self.live.refill(&report(self.file, outcome, facts));
+    }
 }
 
 impl Watch for Terminal<'_> {
@@ -158,7 +186,29 @@ impl Watch for Terminal<'_> {
     fn ended(&self, work: f64) {
         self.progress.ended(work);
     }
+    fn looks(&self) -> bool {
+        self.plots.is_some()
+    }
+    fn look(&self, key: &str, title: &str, look: &Look<'_>) {
+        if let Some(plots) = &self.plots {
+            plots.look(key, title, look);
+        }
+    }
+    fn is_followed(&self) -> bool {
+        self.page.is_some()
+    }
+    fn wants_outcome(&self) -> bool {
+        self.page.as_ref().is_some_and(|page| page.live.is_due())
+    }
+    fn so_far(&self, outcome: &points::TransportOutcome) {
+        if let Some(page) = &self.page {
+            page.refill(outcome);
+        }
+    }
     fn done(&self, key: &str, run: &RunTables) {
+        if let Some(plots) = &self.plots {
+            plots.ended(key);
+        }
         self.shelf.put(key, run);
     }
     fn failed_for_good(&self, key: &str, why: &str) {
@@ -249,15 +299,23 @@ impl Subject for Transport {
         shelf: &Shelf<RunTables>,
         captures: Option<PathBuf>,
     ) -> anyhow::Result<Carried<'a>> {
+        let plots = request.has_plots.then(Plots::default);
         let watch = Terminal {
-            progress: Progress::new(),
+            progress: plots
+                .as_ref()
+                .map_or_else(Progress::new, |plots| Progress::under(plots.picture())),
+            plots,
+            page: request.live.as_ref().map(|live| Page {
+                live,
+                file: &self.file,
+            }),
             shelf,
             interrupted: &request.interrupted,
         };
         let mut options = RunOptions {
             engines: self.engines.clone(),
             threads: request.threads,
-            curves: request.out.is_some(),
+            curves: request.out.is_some() || request.live.is_some(),
             known: Arc::clone(shelf.known()),
             captures,
             ..RunOptions::default()

@@ -4,6 +4,7 @@
 
 use super::apps;
 use super::capture;
+use super::look::Eye;
 use super::network_of::{Built, BuiltDevice, network_of};
 use super::observe::{Observation, Seen};
 use super::rows::{self, Ran};
@@ -22,17 +23,18 @@ use trammel_stats::table::{Cell, Table};
 /// Runs `scenario` once with `seed`. Where it traces nothing and `curves` is set, short curves are
 /// kept for a report.
 pub fn simulate(scenario: &Scenario, seed: u64, curves: bool) -> anyhow::Result<RunTables> {
-    simulate_and_capture(scenario, seed, curves, None, &|| false)
+    simulate_and_capture(scenario, seed, curves, None, &|| false, None)
 }
 
 /// As [`simulate`]; what the scenario asks to be captured goes into the folder given with the
-/// point's name. It ends early, with an error, where `stop` says so.
+/// point's name. It ends early, with an error, where `stop` says so; `eye` sees it go on.
 pub(crate) fn simulate_and_capture(
     scenario: &Scenario,
     seed: u64,
     curves: bool,
     captures: Option<(&Path, &str)>,
     stop: &dyn Fn() -> bool,
+    eye: Option<Eye<'_>>,
 ) -> anyhow::Result<RunTables> {
     let mut built = build(scenario, seed)?;
     if let Some((folder, point)) = captures {
@@ -44,7 +46,11 @@ pub(crate) fn simulate_and_capture(
     let mut observation = observation(scenario, &mut built, curves);
     loop {
         let at = observation.next(&mut built, stop);
-        if at.context("the run was interrupted")? == scenario.end() {
+        let at = at.context("the run was interrupted")?;
+        if let Some(eye) = eye {
+            eye(&observation.look(&mut built, at));
+        }
+        if at == scenario.end() {
             break;
         }
     }
@@ -101,6 +107,7 @@ pub(super) fn tables(
         rtts: rtts.collect(),
         seen,
         counts_events: true,
+        wants_curves: wants_curves(scenario, curves),
     };
     rows::fill(&mut run, ran, &RunTimes { warmup, end });
     let completed = |(index, workload)| {
@@ -128,7 +135,9 @@ pub(super) fn tables(
         apps::row(&mut run.apps, app, &got);
     }
     if wants_curves(scenario, curves) {
+        let round_trips = std::mem::take(&mut run.traces);
         run.traces = traces(&built, seen, scenario.trace);
+        run.traces.extend(round_trips);
         let names = built.workloads.iter().map(|one| one.name.as_str());
         let names = names.chain(built.streams.iter().map(String::as_str));
         run.traces.extend(seen.traffic(names));

@@ -19,6 +19,11 @@ pub struct EntityTrace {
     pub samples: Samples,
 }
 
+/// Behind the name of a workload or a stream: what was delivered of it.
+pub(super) const DELIVERIES: &str = ":delivered";
+/// Behind a flow's name: the distribution of its round trips.
+pub(super) const ROUND_TRIPS: &str = ":rtt";
+
 /// Samples of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Samples {
@@ -30,6 +35,8 @@ pub enum Samples {
     Completions(Vec<Completion>),
     /// Payload bytes of a workload or a stream that were delivered by an instant.
     Delivered(Vec<(Time, u64)>),
+    /// Round trips of a flow, us, and how many were at most so long: a distribution, for a report.
+    RoundTrips(Vec<(u64, u64)>),
 }
 
 const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
@@ -49,6 +56,16 @@ fn columns_of<'a, T>(fields: &[Field<T>], samples: &'a [T]) -> Vec<TraceColumn<'
 }
 
 impl EntityTrace {
+    /// Whose samples they are: the flow, link, workload or stream.
+    pub(crate) fn owner(&self) -> &str {
+        let ending = match self.samples {
+            Samples::Delivered(_) => DELIVERIES,
+            Samples::RoundTrips(_) => ROUND_TRIPS,
+            _ => "",
+        };
+        self.entity.strip_suffix(ending).unwrap_or(&self.entity)
+    }
+
     /// How many samples there are.
     pub fn len(&self) -> usize {
         match &self.samples {
@@ -56,6 +73,7 @@ impl EntityTrace {
             Samples::Queue(all) => all.len(),
             Samples::Completions(all) => all.len(),
             Samples::Delivered(all) => all.len(),
+            Samples::RoundTrips(all) => all.len(),
         }
     }
 
@@ -71,6 +89,7 @@ impl EntityTrace {
             Samples::Queue(_) => "queue",
             Samples::Completions(_) => "completions",
             Samples::Delivered(_) => "delivered",
+            Samples::RoundTrips(_) => "round_trips",
         }
     }
 
@@ -88,6 +107,7 @@ impl EntityTrace {
             Samples::Queue(all) => columns_of(QUEUE, all),
             Samples::Completions(all) => columns_of(COMPLETION, all),
             Samples::Delivered(all) => columns_of(DELIVERED, all),
+            Samples::RoundTrips(all) => columns_of(ROUND_TRIP, all),
         }
     }
 
@@ -119,6 +139,7 @@ impl EntityTrace {
                 let row = |(time, bytes): &(Time, u64)| vec![time.as_ps(), *bytes];
                 all.iter().map(row).collect()
             }
+            Samples::RoundTrips(all) => all.iter().map(|(us, n)| vec![*us, *n]).collect(),
             Samples::Queue(samples) => {
                 let rows = samples.iter();
                 rows.map(|(time, packets, bytes)| vec![time.as_ps(), u64::from(*packets), *bytes])
@@ -131,7 +152,13 @@ impl EntityTrace {
     /// thing.
     pub(crate) fn from_numbers(entity: &str, rows: &[Vec<u64>]) -> Option<EntityTrace> {
         let width = rows.first().map_or(3, Vec::len);
-        let samples = if width == 2 {
+        let samples = if width == 2 && entity.ends_with(ROUND_TRIPS) {
+            let rows = rows.iter().map(|row| match row[..] {
+                [us, n] => Some((us, n)),
+                _ => None,
+            });
+            Samples::RoundTrips(rows.collect::<Option<_>>()?)
+        } else if width == 2 {
             let rows = rows.iter().map(|row| match row[..] {
                 [ps, bytes] => Some((Time::from_ps(ps), bytes)),
                 _ => None,
@@ -226,6 +253,11 @@ const QUEUE: &[Field<(Time, u32, u64)>] = &[
 const DELIVERED: &[Field<(Time, u64)>] = &[
     ("time_s", Float, |(time, _)| time.as_secs_f64().into()),
     ("delivered_bytes", Int, |(_, bytes)| (*bytes).into()),
+];
+
+const ROUND_TRIP: &[Field<(u64, u64)>] = &[
+    ("rtt_us", Int, |(us, _)| (*us).into()),
+    ("at_most", Int, |(_, n)| (*n).into()),
 ];
 
 const COMPLETION: &[Field<Completion>] = &[

@@ -1,10 +1,11 @@
 //! Options that `run`, `sweep` and those who hand out runs share.
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use trammel_report::live::Live;
 use trammel_report::run::Request;
 use trammel_report::store::Store;
 use trammel_scenario::model::Engine;
@@ -55,6 +56,12 @@ pub(super) struct Options {
     /// Write the tables to standard output as JSON
     #[arg(long)]
     json: bool,
+    /// Offer the report to the browser of this machine while it fills itself
+    #[arg(long)]
+    live: bool,
+    /// Plot windows, goodput and queues on the terminal while runs go on
+    #[arg(long)]
+    tui: bool,
 }
 
 impl Which {
@@ -118,13 +125,29 @@ impl Which {
 }
 
 impl Options {
+    /// Whether runs are plotted on the terminal.
+    pub(super) fn has_plots(&self) -> bool {
+        self.tui
+    }
+
+    /// Begins the page that fills itself, and says where it is.
+    fn begin_live(&self) -> anyhow::Result<Live> {
+        let name = self.which.scenario.display().to_string();
+        let live = Live::begin(&name).context("`--live`: no page can be offered")?;
+        trammel_ground::say(&format!("live report: {}", live.url()));
+        Ok(live)
+    }
+
     /// What is asked of the run.
     pub(super) fn request(
         &self,
         is_sweep: bool,
         interrupted: Arc<AtomicBool>,
     ) -> anyhow::Result<Request> {
+        let live = self.live.then(|| self.begin_live()).transpose()?;
         Ok(Request {
+            live,
+            has_plots: self.tui,
             out: self.out.wanted(),
             json: self.json,
             is_sweep,

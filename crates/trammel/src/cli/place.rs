@@ -3,7 +3,6 @@
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use trammel_forwarding::for_placement::ForPlacement;
 use trammel_report::run::Request;
 use trammel_scenario::Reading;
@@ -59,10 +58,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let request = Request {
         out: args.out.wanted(),
         json: args.json || args.format == Shown::Json,
-        is_sweep: false,
-        store: None,
-        threads: None,
-        interrupted: Arc::default(),
+        ..Request::default()
     };
     super::run::place(file, args.format == Shown::Kubernetes, &request)
 }

@@ -41,6 +41,13 @@ pub(super) fn carry_out(options: &Options, is_sweep: bool) -> anyhow::Result<Exi
         ..reading(&engines)
     };
     let description = Description::read(&options.which.scenario, &reading)?;
+    if options.has_plots() && !matches!(description, Description::Transport(_)) {
+        anyhow::bail!(
+            "`{}`: `--tui` plots the flows of subject `transport`, and this file has another; \
+             leave it out",
+            options.which.scenario.display()
+        );
+    }
     if let Description::Placement(_) = &description {
         // It takes seconds at most, and nothing of it is kept.
         end_at_interrupt()?;

@@ -14,8 +14,18 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const EARLY: &str = "<script>window.faults=[];addEventListener('error',e=>faults.push(e.message));\
     console.error=(...all)=>faults.push(all.join(' '))</script>";
 
+/// What a page lacks for who cannot see it, or not well.
+const ACCESSIBLE: &str = include_str!("accessible.js");
+
 /// Looks at the finished page and leaves what it saw in the page.
-const LATE: &str = r##"<script>addEventListener("load", () => setTimeout(() => {
+const LATE: &str = r##"<script>
+// What the plot says after arrow keys.
+const readByKeys = () => {
+  const over = document.querySelector("#fig-goodput .u-over");
+  for (const key of ["Home", "ArrowRight"]) over.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  return document.querySelector("#fig-goodput .tip").textContent;
+};
+addEventListener("load", () => setTimeout(() => {
   const over = document.querySelector("#fig-goodput .u-over");
   const box = over.getBoundingClientRect();
   const at = { clientX: box.left + box.width / 2, clientY: box.top + box.height / 2, bubbles: true };
@@ -47,6 +57,9 @@ const LATE: &str = r##"<script>addEventListener("load", () => setTimeout(() => {
     before: shownBefore,
     after: all(".option").map((one) => !one.hidden),
     tip: document.querySelector("#fig-goodput .tip").textContent,
+    lacking: lacking(),
+    read: readByKeys(),
+    legends: all(".legend.shared").length,
     tall: Math.max(0, ...all(".live .canvas").filter(isShown).map((one) => one.clientWidth - one.parentElement.clientWidth)),
   };
   document.documentElement.dataset.seen = JSON.stringify(seen);
@@ -64,15 +77,16 @@ fn chromium() -> Option<PathBuf> {
     found.into_iter().find(|file| file.is_file())
 }
 
-/// What a browser of `width` pixels sees of the page at `file`.
-fn seen(browser: &Path, file: &Path, width: u32) -> Result<Value, String> {
+/// What a browser of `width` pixels sees of the page at `file` in a theme.
+fn seen(browser: &Path, file: &Path, width: u32, theme: &str) -> Result<Value, String> {
     let profile = tempfile::tempdir().map_err(|why| why.to_string())?;
     let out = profile.path().join("dom.html");
     let written = std::fs::File::create(&out).map_err(|why| why.to_string())?;
     // A window has a least width; a frame in it has none.
     let frame = file.with_file_name(format!("frame-{width}.html"));
     let page = format!(
-        "<!doctype html><iframe style='border:0;width:{width}px;height:3000px' src='{}'></iframe>\
+        "<!doctype html><iframe style='border:0;width:{width}px;height:3000px' \
+         src='{}?theme={theme}'></iframe>\
          <script>\
          addEventListener('message',e=>document.documentElement.dataset.seen=e.data)</script>",
         file.file_name().unwrap_or_default().to_string_lossy()
@@ -126,7 +140,8 @@ fn nothing_is_cut_off_at_any_width() {
     };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("report.html");
-    let late = LATE.replace(
+    let late = LATE.replacen("<script>", &format!("<script>{ACCESSIBLE}"), 1);
+    let late = late.replace(
         "document.documentElement.dataset.seen = JSON.stringify(seen);",
         "parent.postMessage(JSON.stringify(seen), \"*\");",
     );
@@ -134,8 +149,13 @@ fn nothing_is_cut_off_at_any_width() {
     let html = html.replacen("<head>", &format!("<head>{EARLY}"), 1);
     let html = html.replacen("</body>", &format!("{late}</body>"), 1);
     std::fs::write(&file, html).unwrap();
-    for width in [400, 1000, 1920] {
-        let seen = match seen(&browser, &file, width) {
+    for (width, theme) in [
+        (400, "light"),
+        (400, "dark"),
+        (1000, "dark"),
+        (1920, "light"),
+    ] {
+        let seen = match seen(&browser, &file, width, theme) {
             Ok(seen) => seen,
             Err(why) => {
                 eprintln!("skipped: {why}");
@@ -165,6 +185,9 @@ fn nothing_is_cut_off_at_any_width() {
             "{tip}"
         );
         assert!(number("tall") <= 0.0, "{seen}");
+        assert_eq!(seen["lacking"], serde_json::json!([]), "{theme}");
+        let read = seen["read"].as_str().unwrap();
+        assert!(read.contains("\u{a0}s") && read != tip, "{read}");
         if width == 1920 {
             assert!(number("main") > 0.75 * f64::from(width), "{seen}");
         }
@@ -172,4 +195,62 @@ fn nothing_is_cut_off_at_any_width() {
             assert!(number("wide") > 0.0, "the page tests what is wide: {seen}");
         }
     }
+}
+
+/// A page of somebody else's with a plot, which is drawn once and then given other numbers.
+const ALONE: &str = r##"<!doctype html><html lang="en"><meta charset="utf-8">
+<body><div id="here" style="width:600px"></div><script>
+const data = (n) => ({
+  x: { text: "time (s)", unit: "s", range: [0, 60] }, y: { text: "cwnd (packets)", unit: "packets", zero: true },
+  series: ["cubic", "bbr"].map((name) => ({ name, x: [...Array(n).keys()], y: [...Array(n).keys()], step: true })),
+});
+const curves = Curves.draw(document.getElementById("here"), data(2), { name: "Windows over time" });
+const first = document.querySelector("canvas");
+for (let n = 3; n <= 61; n++) curves.set(data(n));
+const seen = {
+  faults: window.faults,
+  isKept: document.querySelector("canvas") === first,
+  name: first.getAttribute("aria-label"),
+  legend: [...document.querySelectorAll(".legend button")].map((one) => one.textContent),
+  top: curves.data.y.range[1],
+};
+parent.postMessage(JSON.stringify(seen), "*");
+</script></body></html>"##;
+
+#[test]
+fn plots_are_drawn_on_any_page() {
+    let Some(browser) = chromium() else {
+        eprintln!("skipped: no Chromium on the PATH");
+        return;
+    };
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/assets");
+    let read = |name: &str| std::fs::read_to_string(assets.join(name)).unwrap();
+    let mut needed = format!("<script>{}</script>", read("uplot/uPlot.iife.min.js"));
+    for name in [
+        "dom", "numbers", "axes", "marks", "colours", "readout", "legend", "curves",
+    ] {
+        needed += &format!("<script>{}</script>", read(&format!("{name}.js")));
+    }
+    for name in ["uplot/uPlot.min", "colours", "curves"] {
+        needed += &format!("<style>{}</style>", read(&format!("{name}.css")));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("alone.html");
+    let page = ALONE.replacen("<body>", &format!("{EARLY}<body>{needed}"), 1);
+    std::fs::write(&file, page).unwrap();
+    let seen = match seen(&browser, &file, 800, "light") {
+        Ok(seen) => seen,
+        Err(why) => {
+            eprintln!("skipped: {why}");
+            return;
+        }
+    };
+    let wanted = serde_json::json!({
+        "faults": [],
+        "isKept": true,
+        "name": "Windows over time",
+        "legend": ["cubic", "bbr"],
+        "top": 63,
+    });
+    assert_eq!(seen, wanted);
 }

@@ -5,6 +5,7 @@ use super::axis::value;
 use super::capacity;
 use super::shown::{Setting, settings};
 use super::words::list;
+use super::{events, round_trips};
 use crate::points::{PointTrace, TransportOutcome};
 use crate::trace_of::Samples;
 use std::collections::BTreeSet;
@@ -86,8 +87,7 @@ fn figures(
             .map(|at| value(&file.points[one.at], *at))
             .collect();
         if values.is_empty() {
-            let entity = one.trace.entity.trim_end_matches(":delivered");
-            entity.to_owned()
+            one.trace.owner().to_owned()
         } else {
             values.join(", ")
         }
@@ -119,8 +119,7 @@ fn figures(
         .filter(|_| setting.names.is_empty())
         .filter_map(|one| match &one.trace.samples {
             Samples::Delivered(all) if all.len() > 1 => {
-                let name = one.trace.entity.trim_end_matches(":delivered");
-                Some((name, one.label, all.as_slice()))
+                Some((one.trace.owner(), one.label, all.as_slice()))
             }
             _ => None,
         })
@@ -134,11 +133,19 @@ fn figures(
         let scenario = &file.points[*at].scenario;
         capacity::curve(scenario)
     });
+    // The longest of the runs that share plots.
+    let ends = setting
+        .points
+        .iter()
+        .map(|at| file.points[*at].scenario.end());
+    let end = ends.max().map(Time::as_secs_f64);
     let mut figures = Vec::new();
     let group = format!("run-{number}");
     let figure = |id: &str, title: &str, y: Axis| {
         let id = format!("{id}-{number}");
-        Figure::new(&id, title, Axis::linear("time", "s"), y).grouped(&group)
+        let x = Axis::linear("time", "s");
+        let x = end.map_or(x.clone(), |end| x.with_range(0.0, end));
+        Figure::new(&id, title, x, y).grouped(&group)
     };
     let each = |mut figure: Figure, points: Curve<'_>, mark: Mark| {
         for (name, label, samples) in flows.iter().copied() {
@@ -157,7 +164,21 @@ fn figures(
         };
         let y = Axis::linear("cwnd", "packets").from_zero();
         let windows = each(figure("cwnd", "Congestion window", y), &window, Mark::Step);
-        figures.push(with_peaks(windows).wide());
+        let mut windows = with_peaks(windows);
+        let mut is_crowded = false;
+        for (name, label, samples) in flows.iter().copied() {
+            let colour = names.iter().position(|one| *one == name.as_str());
+            if let Some(marks) = events::marks(name, samples) {
+                let marks = marks.labelled(*label);
+                windows = windows.with(marks.coloured(colour.unwrap_or_default()));
+            }
+            is_crowded |= events::is_crowded(samples);
+        }
+        windows.shapes = events::words(&windows.series);
+        if is_crowded {
+            "Losses of curves with very many are not marked.".clone_into(&mut windows.caption);
+        }
+        figures.push(windows.wide());
         let y = Axis::linear("goodput", "Mbit/s").from_zero();
         let mut rates = figure("rate", "Goodput", y);
         rates.series.extend(link_rate.clone());
@@ -206,6 +227,11 @@ fn figures(
     if !queues.series.is_empty() {
         figures.push(queues);
     }
+    figures.extend(round_trips::distribution(number, &group, &traces, |one| {
+        let name = called(one);
+        let colour = names.iter().position(|known| *known == name)?;
+        Some((name, colour))
+    }));
     figures.into_iter().map(Block::Figure).collect()
 }
 

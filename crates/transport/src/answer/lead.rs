@@ -55,7 +55,9 @@ fn preliminary(mut answer: Answer, outcome: &TransportOutcome) -> Answer {
     if made >= all {
         return answer;
     }
-    let missing = if outcome.is_interrupted {
+    let missing = if outcome.is_going_on {
+        format!("So far {made} of {all} runs.")
+    } else if outcome.is_interrupted {
         format!("Interrupted after {made} of {all} runs.")
     } else {
         format!("{} of {all} runs failed.", all - made)

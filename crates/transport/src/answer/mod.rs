@@ -10,6 +10,7 @@ mod axis;
 mod capacity;
 mod cloud;
 mod completions;
+mod events;
 mod experience;
 mod experience_along;
 mod finding;
@@ -21,6 +22,7 @@ mod named;
 mod numbers;
 mod prediction;
 mod rank;
+mod round_trips;
 mod share;
 mod shown;
 mod side_by_side;
@@ -101,8 +103,8 @@ pub fn answer(file: &File, outcome: &TransportOutcome) -> Answer {
 fn warnings(outcome: &TransportOutcome) -> Vec<Block> {
     const MOST: usize = 8;
     let mut texts: Vec<String> = Vec::new();
+    let (all, made) = outcome.runs;
     if outcome.is_interrupted {
-        let (all, made) = outcome.runs;
         texts.push(format!(
             "The run was interrupted: {made} of {all} runs are in this report."
         ));
@@ -125,11 +127,12 @@ fn warnings(outcome: &TransportOutcome) -> Vec<Block> {
             "The terminal shows {more} more notes of this kind."
         ));
     }
-    let note = |text| {
-        Block::Note(Note {
-            kind: NoteKind::Warning,
-            text,
-        })
-    };
-    texts.into_iter().map(note).collect()
+    let note = |kind, text| Block::Note(Note { kind, text });
+    let going_on = outcome.is_going_on.then(|| {
+        let text = format!("The run goes on: {made} of {all} runs are in this report.");
+        note(NoteKind::Info, text)
+    });
+    let texts = texts.into_iter();
+    let warnings = texts.map(|text| note(NoteKind::Warning, text));
+    going_on.into_iter().chain(warnings).collect()
 }

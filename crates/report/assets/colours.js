@@ -1,0 +1,30 @@
+// The page's colours, as a canvas needs them: those of the theme at hand.
+const Colours = (() => {
+  "use strict";
+  let known = {};
+  let probe = null;
+  const watching = new Set();
+  const of = (name) => {
+    if (!known[name]) {
+      if (!probe || !probe.isConnected) {
+        probe = document.body.appendChild(Dom.make("i"));
+        probe.hidden = true;
+      }
+      probe.style.color = `var(--${name})`;
+      known[name] = getComputedStyle(probe).color;
+    }
+    return known[name];
+  };
+  const faint = (name, share) => of(name).replace(/rgb\(([^)]*)\)/, `rgba($1, ${share})`);
+  // Calls `repaint` whenever the theme changes; what it gives ends that.
+  const watch = (repaint) => {
+    watching.add(repaint);
+    return () => watching.delete(repaint);
+  };
+  const changed = () => {
+    known = {};
+    watching.forEach((repaint) => repaint());
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  return { of, faint, watch, changed };
+})();
