@@ -169,3 +169,50 @@ fn a_tester_s_result_stands_beside_another() {
     assert_eq!(row["old: router"], 5e6);
     assert_eq!(row["new: router"], 6e6);
 }
+
+#[test]
+fn a_capture_of_a_simulated_link_tells_what_the_simulator_knows() {
+    let lab = tempfile::tempdir().unwrap();
+    let folder = lab.path();
+    let scenario = "duration = '10 s'\npcap = true\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n\
+                    queue = { discipline = 'droptail', limit = '100 packets' }\n\
+                    [[flow]]\nvariant = 'cubic'\nstart = '0 s'\n\
+                    [[flow]]\nvariant = 'reno'\nstart = '1 s'\n";
+    fs::write(folder.join("s.toml"), scenario).unwrap();
+    done(&trammel(
+        folder,
+        &["run", "s.toml", "--engine", "simulate", "-o", "known"],
+    ));
+    let capture = "known/pcap/base.bottleneck.pcapng";
+    done(&trammel(
+        folder,
+        &["import", capture, "--name", "cubic,reno", "-o", "seen"],
+    ));
+    let compared = trammel(folder, &["compare", "known", "seen", "--json"]);
+    let tables: serde_json::Value = serde_json::from_str(&done(&compared)).unwrap();
+    let rows = tables["tables"]["comparison"].as_array().unwrap();
+    for flow in ["cubic", "reno"] {
+        for metric in [
+            "goodput",
+            "cwnd_mean",
+            "cwnd_max",
+            "rtt_min",
+            "rtt_mean",
+            "rtt_p95",
+        ] {
+            let row = rows
+                .iter()
+                .find(|row| row["entity"] == flow && row["metric"] == metric)
+                .unwrap_or_else(|| panic!("no {metric} of {flow}"));
+            let (known, seen) = (
+                row["known"].as_f64().unwrap(),
+                row["seen"].as_f64().unwrap(),
+            );
+            let error = seen / known - 1.0;
+            assert!(
+                error.abs() < 0.03,
+                "{metric} of {flow}: {seen}, it is {known}"
+            );
+        }
+    }
+}

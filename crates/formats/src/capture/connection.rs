@@ -162,8 +162,6 @@ impl Connection {
         let is_long = |(here, there): &(f64, f64)| here.max(*there) >= LONG_US;
         match by_handshake.filter(is_long).or(by_data).or(by_handshake) {
             Some(ways) => judge(ways),
-            // Data whose timestamps are never echoed, or without any: they come from here.
-            None if !flow.beyond.is_empty() => Place::Sender,
             None => Place::Between,
         }
     }

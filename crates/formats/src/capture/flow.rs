@@ -262,9 +262,11 @@ impl Flow {
         };
         if let Some(ns) = found.since_ns {
             self.before.push_ns(ns);
-            let beyond = self.beyond.last_us().unwrap_or(0.0);
-            self.around
-                .push_ns(ns.saturating_add((beyond * 1e3) as i64));
+            // Until data were acknowledged, one half of the way is not known.
+            if let Some(beyond) = self.beyond.last_us() {
+                self.around
+                    .push_ns(ns.saturating_add((beyond * 1e3) as i64));
+            }
         }
         // All that the sender sent before it heard more: what was in flight from there.
         if let Some((acked, sacked)) = found.acked {

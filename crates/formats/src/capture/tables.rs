@@ -103,7 +103,7 @@ impl Side<'_> {
     fn round_trips(&self) -> &RoundTrips {
         match self.place {
             Place::Sender => &self.flow.beyond,
-            _ if self.flow.around.is_empty() => &self.flow.beyond,
+            // Without timestamps nobody knows the way back to the sender.
             _ => &self.flow.around,
         }
     }
@@ -382,7 +382,7 @@ fn samples(side: &Side<'_>, first_ns: i64) -> Option<Table> {
         let bytes = bytes.filter(|_| is_seen);
         maybe(bytes.map(|bytes| side.pkts(bytes as f64)))
     };
-    let is_around = side.place != Place::Sender && !side.flow.around.is_empty();
+    let is_around = side.place != Place::Sender;
     for one in &side.flow.samples {
         let Sample { at_ns, .. } = *one;
         let (last, smoothed) = if is_around { one.around } else { one.beyond };
