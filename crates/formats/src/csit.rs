@@ -51,7 +51,7 @@ pub(crate) fn read(documents: &[Value], notes: Vec<String>) -> Result<Imported, 
 }
 
 /// The size of frames and the rest of a test's name: `64` of `…-64b-2t1c-ethip4-ip4base-mrr`.
-fn named(id: &str) -> (String, String) {
+pub(crate) fn named(id: &str) -> (String, String) {
     let name = id.rsplit('.').next().unwrap_or(id);
     let is_size = |part: &&str| {
         part.strip_suffix(['b', 'B'])

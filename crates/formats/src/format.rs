@@ -66,7 +66,7 @@ impl Format {
             Format::MahimahiTrace => "traces of links for Mahimahi",
             Format::MahimahiLog => "logs of Mahimahi's `mm-link`: rates, delays, drops",
             Format::Trex => "results of TRex's NDR benchmark, or its statistics, as JSON",
-            Format::Csit => "test cases of CSIT, `*.info.json`",
+            Format::Csit => "test cases of CSIT, `*.info.json`, and its trending, `*-trending.csv`",
         }
     }
 

@@ -15,6 +15,7 @@ mod qlog;
 mod recognise;
 mod rows;
 mod testers;
+mod trending;
 mod trex;
 
 pub use error::ImportError;
@@ -53,10 +54,14 @@ pub fn read(input: Box<dyn Read + Send>, format: Option<Format>) -> Result<Impor
     }
 }
 
-/// Reads a file of JSON documents, or of one list of them.
+/// Reads a file of JSON documents, or of one list of them; of CSIT also its tables.
 fn json(front: Front, format: Option<Format>) -> Result<Imported, ImportError> {
     let mut notes = Vec::new();
-    let mut documents = document::json(&document::text(front.whole())?, &mut notes)?;
+    let text = document::text(front.whole())?;
+    if format == Some(Format::Csit) && trending::is(&text) {
+        return trending::read(&text);
+    }
+    let mut documents = document::json(&text, &mut notes)?;
     if let [Value::Array(_)] = documents[..]
         && let Some(Value::Array(list)) = documents.pop()
     {

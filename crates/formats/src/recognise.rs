@@ -1,7 +1,7 @@
 //! What a file is, by its content.
 
 use crate::format::Format;
-use crate::{csit, flent, flow_monitor, iperf3, mahimahi, trex};
+use crate::{csit, flent, flow_monitor, iperf3, mahimahi, trending, trex};
 use serde_json::Value;
 
 /// What the beginning of a file tells.
@@ -37,6 +37,7 @@ pub(crate) fn by_front(front: &[u8]) -> Guess {
         Some(b'{') if is_qlog(&text) => Some(Format::Qlog),
         Some(b'{' | b'[') => return Guess::Json,
         Some(b'<') if flow_monitor::is(&text) => Some(Format::FlowMonitor),
+        _ if trending::is(&text) => Some(Format::Csit),
         _ if mahimahi::is_log(&text) => Some(Format::MahimahiLog),
         _ if mahimahi::is_trace(&text) => Some(Format::MahimahiTrace),
         _ => None,
