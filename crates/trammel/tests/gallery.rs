@@ -237,3 +237,56 @@ fn the_page_of_pictures_has_what_was_run() {
     let (code, _, said) = trammel(here, &["gallery", "ring", "--page", "-o", "g"]);
     assert_eq!(code, 2, "{said}");
 }
+
+/// The numbers of a sentence, in its order.
+fn numbers(sentence: &str) -> Vec<f64> {
+    let words = sentence.split([' ', '=', '(', ')', ',', ';', '–', '`']);
+    words
+        .filter_map(|word| word.trim_end_matches('.').parse().ok())
+        .collect()
+}
+
+/// Answers beside what theory says: which number of the answer, what it should be and why, and how
+/// far it may be off, in per cent.
+#[rustfmt::skip] // One row an answer reads as the table it is.
+const THEORY: &[(&str, usize, f64, f64)] = &[
+    // M/D/1: rho / (2 (1 - rho)) times the 1 ms of a packet; the load is the rate over 1000.
+    ("waiting", 1, 0.8 / 0.4, 2.0),
+    ("load", 6, 0.9 / 0.2, 3.0),
+    ("load", 9, 0.95 / 0.1, 5.0),
+    ("burstiness", 2, 0.7 / 0.6, 2.0),
+    ("self-similar", 0, 1e3 * 0.64 / 0.72, 2.0),
+    // Teeth from 0.55 to 1.1 of the BDP: below 1 the link idles in part, above it is full.
+    ("sawtooth", 0, 81.8, 3.0),
+    // 1.22 / sqrt(p) segments of 1448 bytes in each 50 ms.
+    ("square-root-law", 5, 1.22 * 1448.0 * 8.0 / (0.05 * 0.08) / 1e6, 8.0),
+    // A window in each 100 ms.
+    ("receive-window", 0, 65536.0 * 8.0 / 0.1 / 1e6, 4.0),
+    // The handshake, the rounds but for the last, and the way of that: 80 ms each, and 40 ms.
+    ("initial-window", 0, 80.0 + 2.0 * 80.0 + 40.0, 2.0),
+    ("initial-window", 2, 80.0 + 80.0 + 40.0, 2.0),
+    // The timer, and what is sent before and after it.
+    ("incast", 2, 200.0, 8.0),
+    // Three HELLO intervals, less what had passed of the first.
+    ("ring", 1, 15.0, 5.0),
+    // Frames with preamble and gap on a line of 25 Gbit/s.
+    ("router-line-rate", 3, 25e3 / ((1518.0 + 20.0) * 8.0), 0.5),
+    // 12 million packets a second of 620 cycles each, on cores of 3 GHz, rounded up.
+    ("chain", 1, 3.0, 0.0),
+    // What the law aims at.
+    ("pie", 0, 15.0, 5.0),
+];
+
+#[test]
+fn answers_are_what_theory_says() {
+    let all = gallery::all();
+    for (name, which, theory, percent) in THEORY {
+        let one = all.iter().find(|one| one.name == *name).unwrap();
+        let found = numbers(&one.answer);
+        let is = found
+            .get(*which)
+            .unwrap_or_else(|| panic!("{name}: {found:?}"));
+        let off = 100.0 * (is - theory).abs() / theory;
+        assert!(off <= *percent, "{name}: {is} and not {theory}: {found:?}");
+    }
+}

@@ -60,7 +60,10 @@ impl Template {
     fn next(&self, path: &Path) -> String {
         let path = path.display();
         match (self.ending, self.name) {
-            ("click", _) => format!("trammel check {path}, then trammel estimate {path}"),
+            ("click", _) => format!(
+                "trammel check {path}, then trammel estimate {path} --machine \
+                 epyc-7532:data-sheet"
+            ),
             _ if self.text.contains("\"placement\"") => format!("trammel place {path}"),
             _ => format!("trammel run {path} -o out/{}", self.name),
         }

@@ -72,25 +72,23 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The scenarios called `names`; all where there are none.
+/// The scenarios called `names`, in the order of the gallery; all where there are none.
 fn chosen(names: &[String]) -> anyhow::Result<Vec<Exhibit>> {
-    let all = gallery::all();
-    if names.is_empty() {
-        return Ok(all);
-    }
-    names.iter().map(|name| find(&all, name)).collect()
-}
-
-/// The scenario of the gallery that is called `name`.
-fn find(all: &[Exhibit], name: &str) -> anyhow::Result<Exhibit> {
-    let found = all.iter().find(|one| one.name == name);
-    found.cloned().ok_or_else(|| {
+    let mut all = gallery::all();
+    for name in names {
+        if all.iter().any(|one| one.name == name) {
+            continue;
+        }
         let hint = match nearest(name, all.iter().map(|one| one.name)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`trammel gallery` shows all".to_owned(),
         };
-        anyhow::anyhow!("the gallery has no `{name}`; {hint}")
-    })
+        anyhow::bail!("the gallery has no `{name}`; {hint}");
+    }
+    if !names.is_empty() {
+        all.retain(|one| names.iter().any(|name| name == one.name));
+    }
+    Ok(all)
 }
 
 /// A scenario as JSON.
