@@ -154,7 +154,7 @@ impl Grid {
             let share = (x - from) / (to - from);
             let is_inside = (0.0..=1.0).contains(&share) && y.is_finite();
             let height = (y / top).clamp(0.0, 1.0);
-            is_inside.then(|| (share * across, (1.0 - height) * down))
+            is_inside.then_some((share * across, (1.0 - height) * down))
         };
         let mut before = None;
         for point in &curve.points {
