@@ -47,13 +47,19 @@ pub fn templates() -> Vec<(&'static str, &'static str, &'static str)> {
     all.collect()
 }
 
+/// The source that this was built from, whose files a developer edits. A program for other
+/// machines, which `scripts/release` builds with `TRAMMEL_RELEASE`, knows no folder of its builder.
+const SOURCE: Option<&str> = match option_env!("TRAMMEL_RELEASE") {
+    None => Some(env!("CARGO_MANIFEST_DIR")),
+    Some(_) => None,
+};
+
 /// The folder that has `examples` and `papers`.
 fn root() -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let places = [source.join("../.."), source.to_owned()];
+    let source = SOURCE.map(Path::new).into_iter();
+    let mut places = source.flat_map(|source| [source.join("../.."), source.to_owned()]);
     let is_whole = |place: &PathBuf| FILES.iter().all(|(name, _)| place.join(name).is_file());
     places
-        .into_iter()
         .find(is_whole)
         .or_else(|| unpack::unpacked(FILES, &unpack::data_folder()?).ok())
 }
