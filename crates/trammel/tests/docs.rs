@@ -30,6 +30,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/gallery.md",
     "docs/glossary.md",
     "docs/import.md",
+    "docs/install.md",
     "docs/kernel.md",
     "docs/linux-6.12.md",
     "docs/linux-2.6.md",
