@@ -87,6 +87,10 @@ class Reader:
             f"[...document.querySelectorAll('.tp button')].find((it) => it.textContent === {json.dumps(name)}).click()"
         )
 
+    def hidden(self, selector: str) -> bool:
+        """Whether an element is not shown."""
+        return bool(self.value(f"document.querySelector({json.dumps(selector)}).offsetParent === null"))
+
     def said(self, selector: str) -> str:
         """The text of an element."""
         return str(self.value(f"document.querySelector({json.dumps(selector)})?.textContent ?? ''"))
@@ -162,6 +166,14 @@ def faults(reader: Reader) -> str:
     reader.open()
     reader.type("duration = \"2 s\"\nspeed = 1\n", "fault")
     expect("scenario.toml:2:1" in reader.said(".tp-fault"), "no place of the fault")
+    expect(reader.hidden(".tp-answer") and reader.hidden(".tp-plots"), "another run's answer stands below")
+    reader.type('title = "Mine"\nquestion = "Whose is it?"\n' + MINUTE_TEXT)
+    expect(reader.said(".tp-question") == "Whose is it?", reader.said(".tp-question"))
+    expect(not reader.hidden(".tp-answer"), "the answer stays away")
+    reader.type(MINUTE_TEXT.replace("60 s", "2 s") + '[[app]]\nkind = "call"\n')
+    expect("Applications" in reader.said(".tp-tables"), "nothing of the application")
+    reader.type('duration = "1 ns"\n[path]\nrate = "1 Mbit/s"\nrtt = "1 ms"\n[[flow]]\nvariant = "reno"\n')
+    expect("Nothing was delivered" in reader.said(".tp-answer"), reader.said(".tp-answer"))
     reader.type(MINUTE_TEXT)
     expect(reader.said(".tp-fault") == "", "the fault stays")
     reader.open("playground/index.html#toml=AAAA")
@@ -195,7 +207,15 @@ def sweep(reader: Reader) -> str:
     reader.until("/of 2700 runs/.test(document.querySelector('.tp-progress').textContent)")
     reader.choose(".tp-bar select", "sawtooth")
     expect("sawtooth" in reader.said(".tp-question").lower() or reader.said(".tp-answer"), "it hangs")
-    return "nine runs, and 2,700 that are left at once"
+    # A slider that goes on while a run does that takes long.
+    slow = 'duration = "200000 s"\n[path]\nrate = "1 Mbit/s"\nrtt = "100 ms"\n[[flow]]\nvariant = "reno"\n'
+    reader.value(f"{BUSY}; (() => {{ const it = document.querySelector('.tp-text textarea'); it.value = {json.dumps(slow)}; it.dispatchEvent(new Event('input')); }})()")
+    reader.until("/of 200000 s/.test(document.querySelector('.tp-progress').textContent)")
+    for by in range(40):
+        reader.value(f"(() => {{ const it = document.querySelector('input[data-key=\"path.rtt\"]'); it.value = Number(it.value) + {1 - 2 * (by % 2)}; it.dispatchEvent(new Event('input')); }})()")
+    reader.type(text)
+    expect(reader.said(".tp-fault") == "", reader.said(".tp-fault"))
+    return "nine runs, and 2,700 that are left at once; a slider moved 40 times during a long run"
 
 
 def lecture(reader: Reader) -> str:

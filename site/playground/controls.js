@@ -66,7 +66,7 @@ export class Controls {
     const row = element("label", { class: "tp-row" }, element("span", {}, slider.label), input, output);
     const set = (value) => {
       row.hidden = value === null || value === undefined;
-      if (row.hidden) return;
+      if (row.hidden) { output.textContent = ""; return; }
       // While a reader drags, the slider is his.
       const place = scale.toPlace(value);
       if (document.activeElement !== input) input.value = place;

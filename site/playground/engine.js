@@ -9,6 +9,7 @@ export class Engine {
   #last = 0;
   #base;
   #module;
+  #starting = null;
 
   static async start(base, module) {
     const engine = new Engine(base, module);
@@ -50,10 +51,16 @@ export class Engine {
   }
 
   // Whether a call goes on.
-  get isBusy() { return this.#waiting.size > 0; }
+  get isBusy() { return this.#waiting.size > 0 && !this.#starting; }
 
-  // Ends what goes on, however long it would take, and starts anew.
-  async restart() {
+  // Ends what goes on, however long it would take, and starts anew; asked again meanwhile, it is the
+  // same new start.
+  restart() {
+    this.#starting ??= this.#anew().finally(() => { this.#starting = null; });
+    return this.#starting;
+  }
+
+  async #anew() {
     this.#worker.terminate();
     this.#abandon("stopped");
     await this.#begin();

@@ -11,17 +11,16 @@ import { Controls, element } from "./controls.js";
 import { Engine } from "./engine.js";
 import { Plots, plotKeys } from "./plots.js";
 import { presetCalled, presets } from "./presets.js";
-import { Series, fromCsv, plotsOf, toCsv } from "./series.js";
+import { Series, plotsOf, toCsv } from "./series.js";
 import { fromFragment, toFragment } from "./share.js";
 import { toSvg } from "./svg.js";
+import { appTable, flowTable } from "./tables.js";
 
 const BASE = new URL("./", import.meta.url);
 // What a piece of a run may take before the page breathes, ms.
 const BUDGET = 25;
 // What a run that nobody wants any more may take until it is ended, ms.
 const PATIENCE = 100;
-// Flows in the table.
-const MOST_ROWS = 12;
 // Speeds in simulated seconds a second; 0 is as fast as it goes.
 const SPEEDS = [[0, "at once"], [10, "10 × real time"], [1, "real time"], [0.1, "a tenth"]];
 
@@ -39,8 +38,11 @@ export class Playground {
     this.box = box;
     this.turn = 0; // a later one ends what an earlier one does
     this.text = "";
+    this.changes = [];
     this.speed = 0;
     this.#build();
+    this.menu.value = presetCalled(box.dataset.preset) ? box.dataset.preset : presets[0].name;
+    this.question.textContent = "Loading the simulator, 1.3 MB …";
   }
 
   async start() {
@@ -101,7 +103,7 @@ export class Playground {
       element("div", { class: "tp-body" },
         element("div", { class: "tp-side" }, this.aside,
           element("details", { class: "tp-text", open: innerWidth > 900 }, element("summary", {}, "Scenario (TOML)"), this.area)),
-        element("div", { class: "tp-main" }, this.question, this.reveal, this.fault, this.answer, this.tell, shown, canvas, this.tables, this.notes)),
+        this.main = element("div", { class: "tp-main" }, this.question, this.reveal, this.fault, this.answer, this.tell, shown, canvas, this.tables, this.notes)),
       this.said,
     );
     this.plots = new Plots(canvas, []);
@@ -170,6 +172,7 @@ export class Playground {
 
   #typed() {
     this.text = this.area.value;
+    this.preset = null;
     this.notice = "";
     this.menu.value = "";
     clearTimeout(this.later);
@@ -177,16 +180,25 @@ export class Playground {
   }
 
   // Changes of controls are made one after the other: each is of the text that the one before left.
+  // A slider that moves on leaves behind what is not made yet.
   #edit(changes) {
     this.began = performance.now();
     ++this.turn;
-    this.edits = (this.edits || Promise.resolve()).then(async () => {
+    const last = this.changes[this.changes.length - 1];
+    if (changes.length === 1 && last?.[0] === changes[0][0]) last[1] = changes[0][1];
+    else this.changes.push(...changes);
+    this.editing ??= this.#apply().catch((error) => this.#fault(error.message)).finally(() => { this.editing = null; });
+  }
+
+  async #apply() {
+    while (this.changes.length) {
       await this.#free();
+      const changes = this.changes.splice(0);
       const { text, error } = await this.engine.call("edit", this.text, changes);
       if (error) { this.#fault(error); return; }
       this.#write(text);
-      this.#run();
-    }).catch((error) => this.#fault(error.message));
+    }
+    this.#run();
   }
 
   // A call that goes on, such as a run of a sweep, is in the way of the next; a long one is ended.
@@ -194,6 +206,13 @@ export class Playground {
     const until = performance.now() + PATIENCE;
     while (this.engine.isBusy && performance.now() < until) await breathe();
     if (this.engine.isBusy) await this.engine.restart();
+  }
+
+  // Whether what is below the text is of it: not while a run goes on, nor of a text with a fault.
+  #state(state) {
+    this.box.dataset.state = state;
+    this.main.classList.toggle("tp-stale", state !== "done");
+    this.main.classList.toggle("tp-wrong", state === "fault");
   }
 
   #fault(text) {
@@ -233,9 +252,9 @@ export class Playground {
       if (turn !== this.turn) return;
       const about = await this.engine.call("open", this.text);
       if (turn !== this.turn) return;
-      if (about.error) { this.#fault(about.error); this.began = null; this.box.dataset.state = "fault"; return; }
+      if (about.error) { this.#fault(about.error); this.began = null; this.#state("fault"); return; }
       this.#fault(this.notice);
-      this.box.dataset.state = "running";
+      this.#state("running");
       this.about = about;
       this.controls.show(about.controls);
       this.series = new Series(about);
@@ -247,7 +266,7 @@ export class Playground {
       if (this.isHidden) { this.plots.clear(); this.answer.textContent = ""; this.tables.replaceChildren(); this.notes.replaceChildren(); this.isPaused = true; this.#paint(); return; }
       await this.#go(turn);
     } catch (error) {
-      if (turn === this.turn) { this.#fault(error.message); this.box.dataset.state = "fault"; }
+      if (turn === this.turn) { this.#fault(error.message); this.#state("fault"); }
     }
   }
 
@@ -286,11 +305,12 @@ export class Playground {
     if (turn !== this.turn) return;
     this.done = done;
     if (done.error) this.#fault(done.error);
-    this.answer.textContent = (done.answer || "").replaceAll("`", "");
+    const isSilent = this.series.flows.length > 0 && this.series.flows.every((flow) => !(flow.delivered[flow.delivered.length - 1] > 0));
+    this.answer.textContent = (done.answer || (isSilent ? `Nothing was delivered in ${this.about.duration_s} s.` : "")).replaceAll("`", "");
     this.tell.textContent = this.preset && this.text === this.preset.toml ? this.preset.tell : "";
     this.notes.replaceChildren(...(done.notes || []).slice(0, 8).map((note) => element("li", {}, note.replaceAll("`", ""))));
     this.#table();
-    this.box.dataset.state = "done";
+    this.#state("done");
     this.#paint();
   }
 
@@ -300,35 +320,16 @@ export class Playground {
     this.pause.textContent = this.isPaused && !isOver ? "Go on" : "Pause";
     this.pause.disabled = isOver;
     this.stepper.disabled = isOver;
-    if (!isOver) this.progress.textContent = `${this.at.toFixed(2)} s`;
+    if (!isOver) this.progress.textContent = `${this.at.toFixed(2)} of ${this.about.duration_s} s`;
     else if (this.done) this.progress.textContent = "";
     if (!this.isHidden) this.plots.draw(this.series);
   }
 
-  // What the flows got, beside what the models say.
+  // What the flows got, beside what the models say, and what the users of applications got.
   #table() {
-    const rows = fromCsv(this.done.tables.flows || "");
-    if (rows.length < 2) { this.tables.replaceChildren(); return; }
-    const at = (name) => rows[0].indexOf(name);
-    const first = rows.slice(1).filter((row) => row[0] === "simulate" && row[at("point")] === rows[1][at("point")] && row[at("repeat")] === "0");
-    const said = (row, name, factor, digits = 3) => {
-      const value = Number(row[at(name)]);
-      return row[at(name)] === undefined || row[at(name)] === "" ? "–" : String(Number((value * factor).toPrecision(digits)));
-    };
-    const models = [...new Set(this.about.predictions.map((one) => one.model))];
-    const predicted = (flow, model) => {
-      const one = this.about.predictions.find((p) => p.flow === flow && p.model === model);
-      return one && one.goodput_mbps !== null ? String(Number(one.goodput_mbps.toPrecision(3))) : "–";
-    };
-    const heads = ["flow", "control", "goodput, Mbit/s", "share, %", "mean round trip, ms", "sent again", ...models.map((model) => `predicted by ${model}, Mbit/s`)];
-    const body = first.slice(0, MOST_ROWS).map((row) => [
-      row[at("flow")], row[at("variant")], said(row, "goodput_mbps", 1), said(row, "share", 100, 2), said(row, "rtt_mean_us", 1e-3), said(row, "retransmissions_pkts", 1, 6),
-      ...models.map((model) => predicted(row[at("flow")], model)),
-    ]);
-    const caption = `Simulated${models.length ? " and predicted" : ""}: seed ${this.about.seed}${this.about.points > 1 ? ", first point of the sweep" : ""}${first.length > MOST_ROWS ? `; ${first.length - MOST_ROWS} more flows` : ""}`;
-    this.tables.replaceChildren(element("table", {}, element("caption", {}, caption),
-      element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
-      element("tbody", {}, ...body.map((row) => element("tr", {}, ...row.map((cell, i) => element(i ? "td" : "th", i ? {} : { scope: "row" }, cell)))))));
+    const { tables } = this.done;
+    const shown = [flowTable(tables.flows || "", this.about), appTable(tables.apps || "")];
+    this.tables.replaceChildren(...shown.filter(Boolean));
   }
 
   async #share() {

@@ -10,6 +10,11 @@ const element = (name, className, text) => {
   return made;
 };
 const show = (value) => (value === null || value === undefined ? "–" : String(Number(value.toPrecision(4))));
+// A mark of an axis, short.
+const mark = (value) => {
+  const size = Math.abs(value);
+  return size >= 1e6 ? `${show(value / 1e6)} M` : size >= 1e4 ? `${show(value / 1e3)} k` : show(value);
+};
 const faint = (colour, share) => colour.replace(/rgb\(([^)]*)\)/, `rgba($1, ${share})`);
 
 export class Plots {
@@ -124,10 +129,10 @@ export class Plots {
       ctx.restore();
     };
     shown.plot = new uPlot({
-      width: this.#width(), height: this.#height(), legend: { show: false }, padding: [8, 20, 0, 0],
+      width: this.#width(), height: this.#height(), legend: { show: false }, padding: [8, 28, 0, 0],
       cursor: { sync: { key: this.sync.key }, y: false, drag: { x: true, y: false }, focus: { prox: 24 } },
       scales: { x: { time: false }, y: { range: (u, low, high) => [0, (high > 0 ? high : 1) * 1.06] } },
-      axes: [{ ...axis, size: 32, values: (u, all) => all.map((v) => `${show(v)} s`) }, { ...axis, size: 56, values: (u, all) => all.map(show) }],
+      axes: [{ ...axis, size: 32, values: (u, all) => all.map((v) => `${mark(v)} s`) }, { ...axis, size: 56, values: (u, all) => all.map(mark) }],
       series: [{}, ...one.lines.map((line, i) => ({
         stroke: tones[i], width: line.level === undefined ? 1.6 : 1.2, points: { show: false }, spanGaps: false,
         dash: line.level !== undefined ? [2, 5] : line.dash ? [7, 4] : undefined,

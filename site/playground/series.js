@@ -58,6 +58,18 @@ const spansOf = (time, states) => {
 // The models whose predictions are drawn: those that say how fast a flow is.
 const predicted = (about, key) => about.predictions.filter((one) => one[key] !== null && one[key] > 0);
 
+// What models say of goodputs; one line where a model says the same of all flows.
+const levels = (about) => {
+  const all = predicted(about, "goodput_mbps");
+  return [...new Set(all.map((one) => one.model))].flatMap((model) => {
+    const own = all.filter((one) => one.model === model);
+    if (own.length > 1 && own.every((one) => one.goodput_mbps === own[0].goodput_mbps)) {
+      return [{ name: `each, predicted by ${model}`, colour: 6, level: own[0].goodput_mbps }];
+    }
+    return own.map((one) => ({ name: `${one.flow}, predicted by ${model}`, colour: about.flows.indexOf(one.flow), level: one.goodput_mbps }));
+  });
+};
+
 // One plot each: its title, unit, lines and marks. A line has a name, the colour of its flow, values,
 // and whether it is predicted (a level).
 const PLOTS = {
@@ -70,10 +82,7 @@ const PLOTS = {
     title: "Throughput", unit: "Mbit/s",
     lines({ flows, time, about }) {
       const simulated = flows.map((flow, i) => ({ name: flow.name, colour: i, values: rate(time, flow.arrived, SPAN) }));
-      const levels = predicted(about, "goodput_mbps").map((one) => ({
-        name: `${one.flow}, predicted by ${one.model}`, colour: about.flows.indexOf(one.flow), level: one.goodput_mbps,
-      }));
-      return [...simulated, ...levels];
+      return [...simulated, ...levels(about)];
     },
   },
   queue: {
