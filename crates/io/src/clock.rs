@@ -145,9 +145,9 @@ pub fn sleep_until(at_ns: i64) {
 /// Has the calling thread run before all of usual priority (`SCHED_FIFO`), from 1 to 99; needs
 /// `CAP_SYS_NICE`.
 pub fn real_time(priority: u8) -> io::Result<()> {
-    let wish = libc::sched_param {
-        sched_priority: libc::c_int::from(priority),
-    };
+    // SAFETY: all zeroes is a `sched_param`, which has more fields in some libraries.
+    let mut wish: libc::sched_param = unsafe { std::mem::zeroed() };
+    wish.sched_priority = libc::c_int::from(priority);
     // SAFETY: the kernel reads one `sched_param`.
     crate::sys::check(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const wish) })
         .map(drop)
