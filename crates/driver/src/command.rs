@@ -2,13 +2,15 @@
 //! them.
 
 use super::machine::Machine;
-use super::metrics::Metrics;
 use super::watch::{self, Watch};
 use super::written::{self, incomplete, is_full};
 use clap::Args;
 use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
 use std::path::Path;
 use trammel_ground::whole_file;
+use trammel_openmetrics::address;
+use trammel_openmetrics::server::{Latest, Server};
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::args::text::is_word;
 use trammel_router::diagnostic::Diagnostics;
@@ -114,9 +116,9 @@ pub struct Options {
     /// Show the counters on the terminal while it runs
     #[arg(long)]
     pub live: bool,
-    /// Serve the counters as Prometheus text at ADDRESS:PORT (a port alone: on 127.0.0.1)
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    pub metrics: Option<String>,
+    /// Serve the counters as OpenMetrics at this port of 127.0.0.1, or at this address
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = address::read)]
+    pub metrics: Option<SocketAddr>,
     /// Print this message
     #[arg(long, action = clap::ArgAction::Help)]
     pub help: Option<bool>,
@@ -303,13 +305,11 @@ impl Options {
             Machine::watch_ends().map_err(|e| e.to_string())?;
             let start = std::time::Instant::now();
             let cpu = ctx.host().cpu_ns();
-            let metrics = match &self.metrics {
-                Some(address) => Some(
-                    Metrics::serve(address)
-                        .map_err(|why| format!("--metrics {address}: {}", os_text(&why)))?,
-                ),
-                None => None,
-            };
+            let metrics = self.metrics.map(|_| Latest::default());
+            if let (Some(address), Some(page)) = (self.metrics, metrics.clone()) {
+                Server::start(address, move || page.get())
+                    .map_err(|why| format!("--metrics {address}: {}", os_text(&why)))?;
+            }
             if self.trace > 0 && ctx.is_shared() {
                 return Err("--trace follows packets on one thread: leave `-j` out".to_owned());
             }
@@ -469,7 +469,7 @@ const SHOWN_EVERY: Timestamp = Timestamp(500_000_000);
 pub fn drive(
     mut ctx: Ctx,
     live: bool,
-    metrics: Option<&Metrics>,
+    metrics: Option<&Latest>,
     again: &dyn Fn() -> Result<Source, String>,
 ) -> (Ctx, Progress) {
     let is_watched = live || metrics.is_some();
@@ -478,7 +478,7 @@ pub fn drive(
         let until = is_watched.then(|| ctx.now() + SHOWN_EVERY);
         let progress = ctx.run_until(until);
         if let Some(metrics) = metrics {
-            metrics.set(watch::prometheus(&ctx));
+            metrics.set(watch::metrics(&ctx));
         }
         if live && io::stderr().is_terminal() {
             // From the top of a cleared screen.

@@ -9,7 +9,6 @@ pub mod devices;
 pub mod guard;
 pub mod kernel_tables;
 pub mod machine;
-pub mod metrics;
 pub mod sockets;
 pub mod watch;
 pub mod written;

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use trammel_openmetrics::page::{Page, labels};
 use trammel_packet::capture::link::LinkType;
 use trammel_packet::capture::pcapng::Writer;
 use trammel_packet::capture::{Frame, Order, Sink};
@@ -193,43 +194,14 @@ pub fn json(ctx: &Ctx) -> String {
     format!("{all:#}\n")
 }
 
-/// Families of metrics in Prometheus' text format.
-#[derive(Default)]
-struct Families(String);
-
-impl Families {
-    fn add(
-        &mut self,
-        kind: &str,
-        (name, help): (&str, &str),
-        rows: impl IntoIterator<Item = (String, u64)>,
-    ) {
-        let mut rows = rows.into_iter().peekable();
-        if rows.peek().is_none() {
-            return;
-        }
-        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        for (labels, value) in rows {
-            let _ = match labels.as_str() {
-                "" => writeln!(self.0, "{name} {value}"),
-                labels => writeln!(self.0, "{name}{{{labels}}} {value}"),
-            };
-        }
-    }
-}
-
-/// A value between quotes.
-fn escape(text: &str) -> String {
-    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
-    text.replace('\n', "\\n")
-}
-
-/// The same numbers in Prometheus' text format.
-pub(crate) fn prometheus(ctx: &Ctx) -> String {
-    let mut families = Families::default();
+/// The same numbers as a page of OpenMetrics.
+pub(crate) fn metrics(ctx: &Ctx) -> String {
+    let mut page = Page::of(env!("CARGO_PKG_VERSION"));
     let label = |element: usize| {
-        let (name, class) = (escape(ctx.name(element)), escape(ctx.class(element)));
-        format!("element=\"{name}\",class=\"{class}\"")
+        labels(&[
+            ("element", ctx.name(element)),
+            ("class", ctx.class(element)),
+        ])
     };
     let of = |value: &dyn Fn(usize) -> u64| -> Vec<(String, u64)> {
         let all = 0..ctx.elements();
@@ -241,63 +213,61 @@ pub(crate) fn prometheus(ctx: &Ctx) -> String {
         all.filter_map(|element| Some((label(element), value(element)? as u64)))
             .collect()
     };
-    let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
-    let what = ("trammel_build_info", "The program that runs.");
-    families.add("gauge", what, [(version, 1)]);
     let homes = (0..ctx.elements()).map(|element| ctx.home(element));
     let threads = homes.max().map_or(1, |last| last as u64 + 1);
-    let what = ("trammel_router_threads", "Threads that have elements.");
-    families.add("gauge", what, [(String::new(), threads)]);
-    let what = (
+    page.gauge(
+        "trammel_router_threads",
+        "Threads that have elements.",
+        [(String::new(), threads)],
+    );
+    page.gauge(
         "trammel_router_thread",
         "The number of the thread that an element runs on.",
+        of(&|element| ctx.home(element) as u64),
     );
-    families.add("gauge", what, of(&|element| ctx.home(element) as u64));
-    let what = (
-        "trammel_router_packets_total",
+    page.counter(
+        "trammel_router_packets",
         "Packets that reached an element; for an element without inputs, packets that it \
          generated.",
+        of(&|element| handled(ctx, element).0),
     );
-    families.add("counter", what, of(&|element| handled(ctx, element).0));
-    let what = ("trammel_router_bytes_total", "The bytes of these packets.");
-    families.add("counter", what, of(&|element| handled(ctx, element).1));
-    let what = (
-        "trammel_router_batches_total",
+    page.counter(
+        "trammel_router_bytes",
+        "The bytes of these packets.",
+        of(&|element| handled(ctx, element).1),
+    );
+    page.counter(
+        "trammel_router_batches",
         "Calls that pushed or pulled packets.",
-    );
-    families.add(
-        "counter",
-        what,
         of(&|element| ctx.counters(element).batches),
     );
-    let what = (
-        "trammel_router_ticks_total",
+    page.counter(
+        "trammel_router_ticks",
         "Ticks of the time-stamp counter in the element itself.",
-    );
-    families.add("counter", what, of(&|element| ctx.counters(element).cycles));
-    let what = (
-        "trammel_router_ended_total",
-        "Packets that ended at an element, by reason; `consumed` is not a loss.",
+        of(&|element| ctx.counters(element).cycles),
     );
     let rows = (0..ctx.elements()).flat_map(|element| {
         let with = move |(why, count)| (format!("{},reason=\"{why}\"", label(element)), count);
         ended(ctx, element).map(with).collect::<Vec<_>>()
     });
-    families.add("counter", what, rows);
-    let what = (
+    page.counter(
+        "trammel_router_ended",
+        "Packets that ended at an element, by reason; `consumed` is not a loss.",
+        rows,
+    );
+    page.gauge(
         "trammel_router_queue_packets",
         "Packets that an element stores.",
+        some(&|element| ctx.stored(element)),
     );
-    families.add("gauge", what, some(&|element| ctx.stored(element)));
-    let what = (
+    page.gauge(
         "trammel_router_queue_room",
         "Free places for packets in an element.",
+        some(&|element| ctx.room(element)),
     );
-    families.add("gauge", what, some(&|element| ctx.room(element)));
-    let what = ("trammel_router_pool_packets", "Packet buffers in use.");
-    families.add(
-        "gauge",
-        what,
+    page.gauge(
+        "trammel_router_pool_packets",
+        "Packet buffers in use.",
         [(String::new(), ctx.packets_inside() as u64)],
     );
     let interfaces = ctx.open_devices();
@@ -319,14 +289,14 @@ pub(crate) fn prometheus(ctx: &Ctx) -> String {
         ),
     ];
     for (name, help, value) in counters {
-        let name = format!("trammel_router_interface_{name}_total");
+        let name = format!("trammel_router_interface_{name}");
         let rows = interfaces.iter().map(|(request, counted)| {
-            let interface = format!("interface=\"{}\"", escape(&request.name));
+            let interface = labels(&[("interface", &request.name)]);
             (interface, value(counted))
         });
-        families.add("counter", (&name, help), rows);
+        page.counter(&name, help, rows);
     }
-    families.0
+    page.finish()
 }
 
 #[cfg(test)]
@@ -369,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_packet_counts_once_wherever_it_comes() {
-        let text = prometheus(&ran(
+        let text = metrics(&ran(
             "s :: RatedSource(DATA abcd, RATE 1000, LIMIT 100) -> q :: Queue -> u :: Unqueue -> c \
              :: Null -> d :: Discard;
              p :: InfiniteSource(DATA ab, LIMIT 7) -> n :: Null -> v :: Unqueue -> t :: ToDump(-);
@@ -409,6 +379,20 @@ mod tests {
         assert_eq!(stored("trammel_router_queue_room"), Some(0));
         assert_eq!(value(&text, "trammel_router_threads", ""), Some(1));
         assert_eq!(value(&text, "trammel_build_info", "version="), Some(1));
+    }
+
+    #[test]
+    fn the_dashboard_asks_for_what_the_page_has() {
+        let page = metrics(&ran(
+            "s :: RatedSource(RATE 1000, LIMIT 10) -> q :: Queue(3) -> Idle",
+        ));
+        let path = "/../../share/grafana/router.json";
+        let dashboard = std::fs::read_to_string(env!("CARGO_MANIFEST_DIR").to_owned() + path);
+        let missing = trammel_openmetrics::reader::missing(&page, &dashboard.expect("it is there"));
+        // What an interface counts is there with an interface.
+        let missing = missing.expect("the page is right").into_iter();
+        let of_none = "trammel_router_interface_";
+        assert_eq!(missing.filter(|name| !name.starts_with(of_none)).count(), 0);
     }
 
     #[test]

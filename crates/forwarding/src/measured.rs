@@ -34,6 +34,7 @@ pub(super) fn measure_all(
             outcome.status.is_interrupted = true;
             break;
         }
+        progress.start();
         let cell = &outcome.cells[at];
         let (point, tested) = cell.of(file);
         if tested.card().is_some() && is_here(point) {

@@ -46,6 +46,7 @@ pub(super) fn model(
         if request.interrupted.load(Ordering::SeqCst) {
             return (None, None, None);
         }
+        progress.start();
         let under = conditions(tested, point.scenario.rate);
         let at = match subject.at(f64::from(cell.frame), machine, &under) {
             Ok(at) => at,

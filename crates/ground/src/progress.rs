@@ -7,15 +7,45 @@
 
 use crate::screen::{Picture, Screen};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::cell::Cell;
 use std::fmt::Write;
 use std::io::IsTerminal;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The bar's characters.
 const WIDTH: usize = 30;
 /// What takes less needs no estimate.
 const SOON: Duration = Duration::from_secs(1);
+
+/// Someone who hears of the steps of all jobs of this process, beside the terminal.
+pub trait Listener: Send + Sync {
+    /// So many more steps are to be made.
+    fn expects(&self, steps: u64);
+    /// A step is made; how long it took, where it was told when it started.
+    fn made(&self, took: Option<Duration>);
+    /// A step need not be made.
+    fn skipped(&self);
+}
+
+// As the terminal: a process has one of them.
+static LISTENER: OnceLock<Box<dyn Listener>> = OnceLock::new();
+
+thread_local! {
+    /// When the step of this thread started.
+    static STARTED: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Has `listener` hear of all steps from now on; the first one stays.
+pub fn listen(listener: Box<dyn Listener>) {
+    let _ = LISTENER.set(listener);
+}
+
+fn tell(what: impl FnOnce(&dyn Listener)) {
+    if let Some(listener) = LISTENER.get() {
+        what(listener.as_ref());
+    }
+}
 
 /// A bar of `steps` steps on standard error; hidden where that is no terminal.
 pub fn bar(steps: u64) -> ProgressBar {
@@ -167,10 +197,17 @@ impl Progress {
         let mut state = lock(&self.state);
         state.steps.1 += steps;
         state.work.1 += work;
+        tell(|listener| listener.expects(steps));
+    }
+
+    /// A step starts on this thread, which ends it.
+    pub fn start(&self) {
+        STARTED.set(Some(Instant::now()));
     }
 
     /// A step begins that takes `seconds` by the clock; it weighs as much.
     pub fn begin(&self, seconds: f64) {
+        self.start();
         lock(&self.state).at_hand = Some((Instant::now(), seconds));
     }
 
@@ -185,6 +222,8 @@ impl Progress {
         state.work.1 = state.work.1.max(state.work.0);
         drop(state);
         self.bar.tick();
+        let started = STARTED.take();
+        tell(|listener| listener.made(started.map(|at| at.elapsed())));
     }
 
     /// A step need not be made.
@@ -192,6 +231,8 @@ impl Progress {
         let mut state = lock(&self.state);
         state.steps.1 = state.steps.1.saturating_sub(1).max(state.steps.0);
         state.work.1 = (state.work.1 - work).max(state.work.0);
+        STARTED.take();
+        tell(|listener| listener.skipped());
     }
 
     /// Takes the line away.

@@ -18,6 +18,9 @@ impl Progress {
     /// More is to be done.
     pub fn expect(&self, _steps: u64, _work: f64) {}
 
+    /// A step starts on this thread.
+    pub fn start(&self) {}
+
     /// A step begins that takes `seconds` by the clock.
     pub fn begin(&self, _seconds: f64) {}
 

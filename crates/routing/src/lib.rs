@@ -142,6 +142,7 @@ fn carry_out<'a>(
             ran.simulated = Some(run);
             return (ran, None);
         }
+        progress.start();
         let made = simulate(scenario, &stop);
         progress.ended(work(point));
         match made {

@@ -184,11 +184,18 @@ const RULES: &[Rule] = &[
         &["anyhow", "tempfile", "thiserror", "toml_edit"],
     ),
     (
+        // Metrics as text, and a server of them; what is counted is given.
+        "trammel-openmetrics",
+        &["trammel-io"],
+        &[],
+    ),
+    (
         // A configuration on the devices of this machine.
         "trammel-driver",
         &[
             "trammel-ground",
             "trammel-io",
+            "trammel-openmetrics",
             "trammel-packet",
             "trammel-router",
             "trammel-traffic",
@@ -491,6 +498,7 @@ const RULES: &[Rule] = &[
             "trammel-library",
             "trammel-netfpga",
             "trammel-netsim",
+            "trammel-openmetrics",
             "trammel-packet",
             "trammel-packetdrill",
             "trammel-papers",

@@ -35,6 +35,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/linux-6.12.md",
     "docs/linux-2.6.md",
     "docs/metrics.md",
+    "docs/metrics-endpoint.md",
     "docs/netfpga.md",
     "docs/netfpga-course.md",
     "docs/netfpga-map.md",

@@ -49,6 +49,8 @@ pub trait Watch: Sync {
     fn done(&self, _key: &str, _run: &RunTables) {}
     /// The runs that have begun weigh this much, about the seconds that one core takes.
     fn expect(&self, _work: f64) {}
+    /// One of them starts on this thread.
+    fn start(&self) {}
     /// One of them, of this weight, is done or has failed.
     fn ended(&self, _work: f64) {}
     /// A stream is sent and received.
@@ -648,6 +650,7 @@ fn make(of: &Job<'_>, watch: &dyn Watch) -> Vec<Made> {
         if watch.is_interrupted() {
             return Made::LeftOut;
         }
+        watch.start();
         // A run shares nothing that a panic could leave half changed.
         let run = catch_unwind(AssertUnwindSafe(|| {
             let captures = options.captures.as_deref().filter(|_| job.repeat == 0);

@@ -183,6 +183,9 @@ impl Watch for Terminal<'_> {
     fn expect(&self, work: f64) {
         self.progress.expect(0, work);
     }
+    fn start(&self) {
+        self.progress.start();
+    }
     fn ended(&self, work: f64) {
         self.progress.ended(work);
     }

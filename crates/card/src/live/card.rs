@@ -18,6 +18,7 @@ use std::io;
 use trammel_control::Control;
 use trammel_core::{Span, Time};
 use trammel_io::clock;
+use trammel_netfpga::device::Design;
 use trammel_netfpga::registers::Registers;
 use trammel_netfpga::stages::Queue;
 use trammel_netfpga::tables::read_mac;
@@ -28,6 +29,8 @@ use trammel_packet::pool::Pool;
 /// From one turn of registers, commands and timers to the next, unless the loop waited: looking
 /// after them takes several system calls.
 const SERVICE_INTERVAL: Span = Span::from_us(200);
+/// From one look of who watches the registers to the next.
+const LOOK_INTERVAL: Span = Span::from_ms(100);
 /// Rounds without anything before the loop waits: a descriptor costs more than a look.
 const ROUNDS_BEFORE_WAIT: u32 = 8;
 /// The longest wait: a signal may come just before it.
@@ -173,6 +176,11 @@ impl Card {
         self.web.as_ref().map(WebService::link)
     }
 
+    /// Its design.
+    pub fn design(&self) -> &'static Design {
+        self.device.design()
+    }
+
     /// Its registers.
     pub fn registers(&mut self) -> &mut impl Registers {
         &mut self.device
@@ -188,8 +196,28 @@ impl Card {
     /// # Errors
     /// Where a port is gone, or the kernel does not do what it has to.
     pub fn run(&mut self, is_over: &dyn Fn() -> bool) -> Result<(), Error> {
+        self.run_watched(is_over, None)
+    }
+
+    /// Runs as [`Self::run`] does, and shows its registers to `look` about ten times a second.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_watched(
+        &mut self,
+        is_over: &dyn Fn() -> bool,
+        mut look: Option<&mut dyn FnMut(&mut Device)>,
+    ) -> Result<(), Error> {
         let mut idle = 0;
+        let mut next_look = Time::ZERO;
         while !is_over() {
+            if let Some(look) = &mut look {
+                let now = time_since(self.began_ns);
+                if now >= next_look {
+                    next_look = now.saturating_add(LOOK_INTERVAL);
+                    look(&mut self.device);
+                }
+            }
             if self.step()? {
                 idle = 0;
                 continue;

@@ -239,6 +239,7 @@ fn simulate_all(
         if request.interrupted.load(Ordering::SeqCst) {
             return Made::LeftOut;
         }
+        progress.start();
         let made = file.with_seed(&file.points[*at], *seed, |traffic| {
             let key = traffic.key();
             if let Some(run) = shelf.find(&key) {

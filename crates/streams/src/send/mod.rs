@@ -125,12 +125,29 @@ pub fn run(streams: &[Stream], job: &SendJob, stop: &AtomicBool) -> anyhow::Resu
     Ok(Ready::new(&flows, (job, None), processors(), stop)?.send(origin(), stop, None))
 }
 
-/// Sends several batches at once, a session each, once all have been opened; counts packets into
-/// `sent`. What came of each is in their order.
+/// Who hears of packets while they are sent, on the threads that send: what it does takes from
+/// their time.
+pub trait Listener: Sync {
+    /// A packet was given to the kernel; the record's instants are when it was due and when it was
+    /// given.
+    fn sent(&self, record: &Record);
+    /// A packet came back; the record's instants are when it was sent and when it came.
+    fn returned(&self, _record: &Record) {}
+}
+
+/// Packets are counted.
+impl Listener for AtomicU64 {
+    fn sent(&self, _: &Record) {
+        self.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Sends several batches at once, a session each, once all have been opened; `heard` hears of
+/// packets. What came of each is in their order.
 pub fn run_all(
     batches: &[Batch],
     stop: &AtomicBool,
-    sent: &AtomicU64,
+    heard: &dyn Listener,
 ) -> anyhow::Result<Vec<SendOutcome>> {
     let ready: anyhow::Result<Vec<_>> = batches
         .iter()
@@ -145,7 +162,7 @@ pub fn run_all(
     Ok(std::thread::scope(|scope| {
         let running: Vec<_> = ready
             .into_iter()
-            .map(|one| scope.spawn(move || one.send(origin, stop, Some(sent))))
+            .map(|one| scope.spawn(move || one.send(origin, stop, Some(heard))))
             .collect();
         running
             .into_iter()
@@ -220,8 +237,8 @@ impl<'a> Ready<'a> {
         })
     }
 
-    /// Sends all, whose start is at `origin` of the monotonic clock; counts packets into `counter`.
-    fn send(self, origin: i64, stop: &AtomicBool, counter: Option<&AtomicU64>) -> SendOutcome {
+    /// Sends all, whose start is at `origin` of the monotonic clock; `heard` hears of packets.
+    fn send(self, origin: i64, stop: &AtomicBool, heard: Option<&dyn Listener>) -> SendOutcome {
         let Ready {
             job,
             mut session,
@@ -239,8 +256,12 @@ impl<'a> Ready<'a> {
             for ((stream, number, way), chosen) in open.into_iter().zip(&chosen) {
                 if let Some(mut answers) = way.answers {
                     let (over, account) = (&over, &account);
+                    let comes_back = stream.meter == Meter::RoundTrip;
                     scope.spawn(move || {
                         let done = answers.collect(number, over, &mut |record| {
+                            if let Some(heard) = heard.filter(|_| comes_back) {
+                                heard.returned(record);
+                            }
                             held(account).came_back(record);
                         });
                         // It shows as answers that did not come: nobody should blame the network.
@@ -252,7 +273,7 @@ impl<'a> Ready<'a> {
                 let lane = Lane::new(stream, number, way.carrier, origin);
                 lanes.push((lane, chosen.thread));
             }
-            let sent = send_lanes(lanes, job, stop, (&account, counter));
+            let sent = send_lanes(lanes, job, stop, (&account, heard));
             let received: Vec<_> = streams
                 .iter()
                 .map(|(_, number)| session.close_flow(*number, sent[number].count))
@@ -386,7 +407,7 @@ fn send_lanes(
     lanes: Vec<(Lane, usize)>,
     job: &SendJob,
     stop: &AtomicBool,
-    (account, counter): (&Mutex<Account>, Option<&AtomicU64>),
+    (account, heard): (&Mutex<Account>, Option<&dyn Listener>),
 ) -> BTreeMap<u32, Sent> {
     let (mut shared, mut groups) = (BTreeMap::<usize, Vec<Lane>>::new(), Vec::new());
     for (lane, thread) in lanes {
@@ -410,8 +431,8 @@ fn send_lanes(
             real_time_now();
         }
         let note = &mut |record: &Record| {
-            if let Some(counter) = counter {
-                counter.fetch_add(1, Ordering::Relaxed);
+            if let Some(heard) = heard {
+                heard.sent(record);
             }
             if is_noted {
                 held(account).departs(record);

@@ -1,6 +1,7 @@
 //! `trammel bench`: what a router, switch or network function does under test, by RFC 2544 and its
 //! successors.
 
+use super::metrics::BenchCounts;
 use super::options;
 use anyhow::{Context, anyhow};
 use std::path::PathBuf;
@@ -182,6 +183,8 @@ pub(super) struct Args {
     clock: Option<String>,
     #[command(flatten)]
     out: super::folder::Args,
+    #[command(flatten)]
+    metrics: super::metrics::Args,
     /// Write the tables to standard output as JSON
     #[arg(long)]
     json: bool,
@@ -314,6 +317,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Err(Lacking::Usage(why)) => return Err(anyhow!(why)),
     };
     beds.extend(measured.beds);
+    if let Some(counts) = args.metrics.serve(BenchCounts::default)? {
+        beds = beds.into_iter().map(|bed| counts.around(bed)).collect();
+    }
     let note = if is_virtual(args) {
         machines::find_or_usual(args.machine.as_deref())?.1
     } else {

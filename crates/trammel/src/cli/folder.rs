@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 use trammel_report::run_folder::{Asked, Out, Setting};
 
 /// Arguments that decide where and how results are shown, and none of them.
-const NEUTRAL: [&str; 12] = [
+const NEUTRAL: [&str; 13] = [
     "out", "force", "parquet", "store", "threads", "json", "format", "series", "within", "profile",
-    "live", "tui",
+    "live", "tui", "metrics",
 ];
 
 /// What this process was asked for.

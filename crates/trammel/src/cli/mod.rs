@@ -56,6 +56,8 @@ mod list;
 mod log;
 mod man;
 #[cfg(target_os = "linux")]
+mod metrics;
+#[cfg(target_os = "linux")]
 mod netfpga;
 mod new;
 mod options;

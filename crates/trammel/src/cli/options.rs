@@ -47,6 +47,9 @@ pub(super) struct Options {
     pub(super) which: Which,
     #[command(flatten)]
     out: super::folder::Args,
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    metrics: super::metrics::Args,
     /// Store of runs: those it holds are not made again, and those that are made are kept there
     #[arg(long, value_name = "DIR")]
     store: Option<String>,
@@ -145,6 +148,10 @@ impl Options {
         interrupted: Arc<AtomicBool>,
     ) -> anyhow::Result<Request> {
         let live = self.live.then(|| self.begin_live()).transpose()?;
+        #[cfg(target_os = "linux")]
+        if let Some(counts) = self.metrics.serve(super::metrics::RunCounts::new)? {
+            counts.listen();
+        }
         Ok(Request {
             live,
             has_plots: self.tui,

@@ -21,8 +21,8 @@ const COMMANDS: [&str; 8] = [
     "place",
 ];
 
-/// Arguments that the package gives by itself.
-const OWN: [&str; 5] = ["out", "force", "json", "help", "write_docs"];
+/// Arguments that the package gives by itself, or has no use for.
+const OWN: [&str; 6] = ["out", "force", "json", "help", "write_docs", "metrics"];
 
 /// Arguments that take more than the path of a file.
 const OBJECTS: [(&str, &str, &str); 3] = [

@@ -1,6 +1,7 @@
 //! `trammel recv`: receives streams of many senders at once.
 
 use super::itg::Serving;
+use super::metrics::{Counted, RecvCounts};
 use super::options;
 use super::send::log_server;
 use std::io;
@@ -20,7 +21,7 @@ use trammel_streams::metrics;
 use trammel_streams::receive::Keeper;
 use trammel_streams::send::resolve;
 use trammel_traffic::itg;
-use trammel_traffic::receive::hub::Hub;
+use trammel_traffic::receive::hub::{Hub, Sink};
 use trammel_traffic::receive::visit::Visitor;
 use trammel_traffic::receive::{Receiver, Settings};
 use trammel_traffic::record::Instants;
@@ -76,6 +77,8 @@ pub(super) struct Args {
     /// File with the log server's key
     #[arg(long, value_name = "FILE", requires = "log_to")]
     log_key: Option<PathBuf>,
+    #[command(flatten)]
+    metrics: super::metrics::Args,
     #[command(flatten)]
     itg: super::itg::RecvArgs,
     /// Write the tables to standard output as JSON
@@ -219,12 +222,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let log = to.map(|to| LogFile::begin(&to, &session, &interrupted));
     let log = log.transpose().map_err(anyhow::Error::msg)?;
     let keeper = Keeper::new(log);
-    let receiver = End::open(
-        args,
-        asked.as_ref(),
-        settings,
-        Hub::new(Box::new(keeper.clone())),
-    )?;
+    let sink: Box<dyn Sink> = match args.metrics.serve(RecvCounts::new)? {
+        Some(counts) => Box::new(Counted::new(keeper.clone(), counts)),
+        None => Box::new(keeper.clone()),
+    };
+    let receiver = End::open(args, asked.as_ref(), settings, Hub::new(sink))?;
     let stop = AtomicBool::new(false);
     let ran = std::thread::scope(|scope| {
         let running = scope.spawn(|| receiver.run(&stop));

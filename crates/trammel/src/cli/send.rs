@@ -4,6 +4,7 @@ mod flows;
 mod orders;
 pub(super) mod outcome;
 
+use super::metrics::SendCounts;
 use super::{durations, options, sizes};
 use clap::ValueEnum;
 use outcome::{code, show};
@@ -17,7 +18,7 @@ use trammel_ground::say;
 use trammel_io::route::interface;
 use trammel_scenario::traffic::words::{Words, source};
 use trammel_streams::log_file::LogTo;
-use trammel_streams::send;
+use trammel_streams::send::{self, Listener};
 use trammel_streams::send::{SendJob, SendOutcome, resolve};
 use trammel_traffic::pace::Wait;
 use trammel_traffic::record::Protocol;
@@ -105,6 +106,8 @@ pub(super) struct Args {
     from: Option<String>,
     #[command(flatten)]
     daemon: orders::DaemonArgs,
+    #[command(flatten)]
+    metrics: super::metrics::Args,
     #[command(flatten)]
     itg: super::itg::SendArgs,
     /// Write the table to standard output as JSON
@@ -393,6 +396,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
              {threads}`"
         );
     }
+    let count = flows.len();
     let mut batches = flows::batches(flows, &|to| args.job(to))?;
     let key = args.key.as_deref().map(key).transpose()?;
     if let Some(waiting) = args.daemon.waiting(key.as_ref())? {
@@ -403,7 +407,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         one.waits = Some(waiting);
     }
     let interrupted = options::interrupted()?;
-    let outcome = SendOutcome::of_all(send::run_all(&batches, &interrupted, &AtomicU64::new(0))?);
+    let counts = args.metrics.serve(|| SendCounts::new(count))?;
+    let unheard = AtomicU64::new(0);
+    let heard: &dyn Listener = match &counts {
+        Some(counts) => counts.as_ref(),
+        None => &unheard,
+    };
+    let outcome = SendOutcome::of_all(send::run_all(&batches, &interrupted, heard)?);
     show(&outcome, args.json)?;
     Ok(ExitCode::from(code(
         &outcome,

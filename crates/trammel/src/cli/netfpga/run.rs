@@ -2,6 +2,7 @@
 
 use super::place::Place;
 use super::words::{no_room, refused};
+use crate::cli::metrics::CardCounts;
 use crate::cli::options;
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
@@ -16,6 +17,7 @@ use trammel_card::{Card, Options};
 use trammel_control::Config;
 use trammel_control::config::{cpuhw, rtable};
 use trammel_ground::{DONE, say};
+use trammel_netfpga::Device;
 
 /// Bytes of a configuration file, at most.
 const LONGEST_FILE: u64 = 1 << 20;
@@ -87,6 +89,8 @@ pub(super) struct Args {
     /// the token that is printed
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = trammel_card::web::address)]
     web: Option<SocketAddr>,
+    #[command(flatten)]
+    metrics: crate::cli::metrics::Args,
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
@@ -159,7 +163,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(page) = card.page() {
         say(&format!("web page: {page}"));
     }
-    let ran = card.run(&|| interrupted.load(Ordering::Relaxed));
+    let counts = args.metrics;
+    let counts = counts.serve(|| CardCounts::new(card.design()))?;
+    let is_over = || interrupted.load(Ordering::Relaxed);
+    let ran = match counts {
+        Some(counts) => {
+            let mut look = |device: &mut Device| counts.look(device);
+            card.run_watched(&is_over, Some(&mut look))
+        }
+        None => card.run(&is_over),
+    };
     let left = card.left();
     if left != trammel_card::mirror::Left::default() {
         say(&no_room(left));

@@ -1,10 +1,12 @@
-//! The router's counters over HTTP, in Prometheus' text format.
+//! A page of metrics over HTTP.
 //!
-//! One thread answers all clients with the text that the router left last; the data path never
-//! waits for it, and no client for another. It listens where it is told, and on local addresses
-//! unless told otherwise. On those it answers requests only that name such an address: a web page
-//! whose name was made to lead here reads nothing.
+//! One thread answers all clients; who counts never waits for it, and no client for another. It
+//! listens where it is told, and on local addresses unless told otherwise. On those it answers
+//! requests only that name such an address: a web page whose name was made to lead here reads
+//! nothing. Who asks for OpenMetrics gets it; others get Prometheus' older format of the same page.
 
+use crate::page::{CLASSIC, OPEN_METRICS, classic};
+use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
@@ -19,51 +21,61 @@ const REQUEST_BYTES: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Clients at a time; the one that came first makes room for one more.
 const MOST_CLIENTS: usize = 64;
-/// A server of the latest text.
-#[derive(Debug)]
-pub struct Metrics {
-    text: Arc<Mutex<String>>,
+
+/// Makes the page, in OpenMetrics.
+type Render = Box<dyn Fn() -> String + Send>;
+
+/// A server of a page. It serves until the process ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Server {
     address: SocketAddr,
 }
 
-impl Metrics {
-    /// Listens at `address`: `127.0.0.1:9100`, or a port alone.
-    pub fn serve(address: &str) -> io::Result<Metrics> {
-        let address = match address.parse::<u16>() {
-            Ok(port) => SocketAddr::from(([127, 0, 0, 1], port)),
-            Err(_) => address.parse().map_err(|_| {
-                io::Error::new(
-                    ErrorKind::InvalidInput,
-                    "give an address and a port, such as 127.0.0.1:9100",
-                )
-            })?,
-        };
+impl Server {
+    /// Listens at `address`, and answers with what `render` makes when somebody asks.
+    ///
+    /// # Errors
+    /// Where the address cannot be listened on.
+    pub fn start(
+        address: SocketAddr,
+        render: impl Fn() -> String + Send + 'static,
+    ) -> io::Result<Server> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
-        let metrics = Metrics {
-            text: Arc::default(),
-            address: listener.local_addr()?,
-        };
-        let mut server = Server {
-            is_local: metrics.address.ip().is_loopback(),
+        let address = listener.local_addr()?;
+        let mut desk = Desk {
+            is_local: address.ip().is_loopback(),
             listener,
-            text: Arc::clone(&metrics.text),
+            render: Box::new(render),
             clients: Vec::new(),
         };
-        std::thread::Builder::new().spawn(move || server.run())?;
-        Ok(metrics)
+        std::thread::Builder::new().spawn(move || desk.run())?;
+        Ok(Server { address })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
+}
 
-    /// The text from now on.
-    pub fn set(&self, text: String) {
-        if let Ok(mut latest) = self.text.lock() {
-            *latest = text;
+/// The latest of a page that only one thread can make: it leaves it here, and a [`Server`] takes
+/// it.
+#[derive(Clone, Debug, Default)]
+pub struct Latest(Arc<Mutex<String>>);
+
+impl Latest {
+    /// The page from now on.
+    pub fn set(&self, page: String) {
+        if let Ok(mut latest) = self.0.lock() {
+            *latest = page;
         }
+    }
+
+    /// The page that was left last; empty before the first.
+    pub fn get(&self) -> String {
+        let latest = self.0.lock().map(|page| page.clone());
+        latest.unwrap_or_default()
     }
 }
 
@@ -76,15 +88,23 @@ struct Client {
     answer: Vec<u8>,
 }
 
-struct Server {
+struct Desk {
     listener: TcpListener,
     is_local: bool,
-    text: Arc<Mutex<String>>,
+    render: Render,
     /// In the order in which they came.
     clients: Vec<Client>,
 }
 
-impl Server {
+impl fmt::Debug for Desk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk")
+            .field("listener", &self.listener)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Desk {
     fn run(&mut self) {
         loop {
             let now = Instant::now();
@@ -142,9 +162,7 @@ impl Server {
         while client.answer.is_empty() {
             let is_whole = client.request.windows(4).any(|end| end == b"\r\n\r\n");
             if is_whole || client.request.len() >= REQUEST_BYTES {
-                let latest = self.text.lock().map(|text| text.clone());
-                let latest = latest.unwrap_or_default();
-                client.answer = answer(&client.request, &latest, self.is_local);
+                client.answer = answer(&client.request, &self.render, self.is_local);
                 break;
             }
             match client.stream.read(&mut part) {
@@ -184,26 +202,53 @@ fn names_this_machine(request: &str) -> bool {
     })
 }
 
+/// Whether a request asks for OpenMetrics.
+fn asks_for_open_metrics(request: &str) -> bool {
+    let lines = request.lines().skip(1);
+    let mut fields = lines.filter_map(|line| line.split_once(':'));
+    fields.any(|(name, value)| {
+        name.eq_ignore_ascii_case("accept") && value.contains("application/openmetrics-text")
+    })
+}
+
 /// The answer to a request.
-fn answer(request: &[u8], text: &str, is_local: bool) -> Vec<u8> {
+fn answer(request: &[u8], render: &Render, is_local: bool) -> Vec<u8> {
     let request = String::from_utf8_lossy(request);
     let mut words = request.split(' ');
     let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
     let path = path.split('?').next().unwrap_or("");
-    let (status, body) = match (method, path) {
-        _ if is_local && !names_this_machine(&request) => {
-            ("403 Forbidden", "ask by an address, or as localhost\n")
+    let plain = "text/plain; charset=utf-8";
+    let (status, kind, body) = match (method, path) {
+        _ if is_local && !names_this_machine(&request) => (
+            "403 Forbidden",
+            plain,
+            "ask by an address, or as localhost\n".to_owned(),
+        ),
+        ("GET" | "HEAD", "/metrics" | "/") if asks_for_open_metrics(&request) => {
+            ("200 OK", OPEN_METRICS, render())
         }
-        ("GET" | "HEAD", "/metrics" | "/") => ("200 OK", text),
-        ("GET" | "HEAD", _) => ("404 Not Found", "the counters are at /metrics\n"),
-        _ => ("405 Method Not Allowed", "counters are only read\n"),
+        ("GET" | "HEAD", "/metrics" | "/") => ("200 OK", CLASSIC, classic(&render())),
+        ("GET" | "HEAD", _) => (
+            "404 Not Found",
+            plain,
+            "the counters are at /metrics\n".to_owned(),
+        ),
+        _ => (
+            "405 Method Not Allowed",
+            plain,
+            "counters are only read\n".to_owned(),
+        ),
     };
     let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n",
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: \
+         close\r\n\r\n",
         body.len()
     );
-    let body = if method == "HEAD" { "" } else { body };
+    let body = if method == "HEAD" {
+        String::new()
+    } else {
+        body
+    };
     format!("{head}{body}").into_bytes()
 }
 
@@ -211,7 +256,7 @@ fn answer(request: &[u8], text: &str, is_local: bool) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn get(metrics: &Metrics, request: &str) -> String {
+    fn get(metrics: Server, request: &str) -> String {
         let mut client = TcpStream::connect(metrics.address()).expect("the other end listens");
         client
             .write_all(request.as_bytes())
@@ -221,29 +266,55 @@ mod tests {
         answer
     }
 
+    fn served() -> (Server, Latest) {
+        let page = Latest::default();
+        let taken = page.clone();
+        let server = Server::start(([127, 0, 0, 1], 0).into(), move || taken.get());
+        (server.expect("a port is free"), page)
+    }
+
+    #[test]
+    fn who_asks_for_open_metrics_gets_it() {
+        let (metrics, page) = served();
+        page.set("# TYPE a counter\n# HELP a A.\na_total 1\n# EOF\n".to_owned());
+        let asked = "GET /metrics HTTP/1.1\r\nAccept: \
+                     application/openmetrics-text;version=1.0.0;q=0.8,*/*;q=0.1\r\n\r\n";
+        let got = get(metrics, asked);
+        assert!(
+            got.contains(OPEN_METRICS) && got.ends_with("# EOF\n"),
+            "{got}"
+        );
+        let got = get(metrics, "GET /metrics HTTP/1.1\r\n\r\n");
+        assert!(
+            got.contains(CLASSIC) && got.ends_with("\na_total 1\n"),
+            "{got}"
+        );
+        assert!(got.contains("# TYPE a_total counter"), "{got}");
+    }
+
     #[test]
     fn gives_the_latest_text_and_nothing_else() {
-        let metrics = Metrics::serve("0").expect("a port is free");
-        metrics.set("packets 1\n".to_owned());
-        assert!(get(&metrics, "GET /metrics HTTP/1.1\r\n\r\n").ends_with("\r\n\r\npackets 1\n"));
-        metrics.set("packets 2\n".to_owned());
+        let (metrics, page) = served();
+        page.set("packets 1\n".to_owned());
+        assert!(get(metrics, "GET /metrics HTTP/1.1\r\n\r\n").ends_with("\r\n\r\npackets 1\n"));
+        page.set("packets 2\n".to_owned());
         let local = "GET / HTTP/1.1\r\nHost: localhost:9100\r\n\r\n";
-        assert!(get(&metrics, local).contains("packets 2"));
+        assert!(get(metrics, local).contains("packets 2"));
         let other = "GET / HTTP/1.1\r\nHost: page.example:9100\r\n\r\n";
-        assert!(get(&metrics, other).starts_with("HTTP/1.1 403"));
-        assert!(get(&metrics, "GET /etc HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
-        assert!(get(&metrics, "POST / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
+        assert!(get(metrics, other).starts_with("HTTP/1.1 403"));
+        assert!(get(metrics, "GET /etc HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
+        assert!(get(metrics, "POST / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
     }
 
     #[test]
     fn silent_clients_keep_nobody_waiting() {
-        let metrics = Metrics::serve("0").expect("a port is free");
-        metrics.set("packets 1\n".to_owned());
+        let (metrics, page) = served();
+        page.set("packets 1\n".to_owned());
         let address = metrics.address();
         let connect = |_| TcpStream::connect(address).expect("the other end listens");
         let silent: Vec<TcpStream> = (0..MOST_CLIENTS + 20).map(connect).collect();
         let before = Instant::now();
-        assert!(get(&metrics, "GET /metrics HTTP/1.1\r\n\r\n").contains("packets 1"));
+        assert!(get(metrics, "GET /metrics HTTP/1.1\r\n\r\n").contains("packets 1"));
         assert!(
             before.elapsed() < PATIENCE,
             "the silent ones were waited for"
