@@ -184,6 +184,12 @@ const RULES: &[Rule] = &[
         &["anyhow", "tempfile", "thiserror", "toml_edit"],
     ),
     (
+        // Paths and runs in the words of other programs; tables in, text out.
+        "trammel-exports",
+        &["trammel-core", "trammel-scenario", "trammel-stats"],
+        &["flate2", "serde_json"],
+    ),
+    (
         // Metrics as text, and a server of them; what is counted is given.
         "trammel-openmetrics",
         &["trammel-io"],
@@ -489,6 +495,7 @@ const RULES: &[Rule] = &[
             "trammel-core",
             "trammel-cost",
             "trammel-driver",
+            "trammel-exports",
             "trammel-foreign",
             "trammel-formats",
             "trammel-forwarding",

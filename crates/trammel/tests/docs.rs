@@ -34,6 +34,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/kernel.md",
     "docs/linux-6.12.md",
     "docs/linux-2.6.md",
+    "docs/export.md",
     "docs/metrics.md",
     "docs/metrics-endpoint.md",
     "docs/netfpga.md",

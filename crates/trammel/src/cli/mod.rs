@@ -30,6 +30,7 @@ mod element;
 mod estimate;
 mod estimate_page;
 mod explain;
+mod export;
 mod failure;
 mod fidelity;
 pub(crate) mod folder;
@@ -149,6 +150,7 @@ enum Command {
     List(list::Args),
     Doc(doc::Args),
     Compare(compare::Args),
+    Export(export::Args),
     #[cfg(unix)]
     Header(header::Args),
     Completions(completions::Args),
@@ -218,6 +220,7 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::run(&args),
         Command::Doc(args) => doc::run(&args),
         Command::Compare(args) => compare::run(args),
+        Command::Export(args) => export::run(&args),
         #[cfg(unix)]
         Command::Header(args) => header::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command()),

@@ -1,0 +1,63 @@
+//! A path as a topology of containerlab: a sender, a router with the qdiscs of [`crate::tc`], a
+//! receiver.
+//!
+//! Source: containerlab's reference of topology files (`kind: linux`, `exec`).
+
+use crate::tc::Commands;
+use crate::{Script, said};
+use trammel_scenario::model::Scenario;
+
+/// An image with `ip`, `tc`, `iperf3` and `ping`.
+const IMAGE: &str = "nicolaka/netshoot";
+
+/// The path of `scenario`, which is of the file `name`, as a topology file.
+///
+/// # Errors
+/// Where the scenario has no path that can be emulated.
+pub fn topology(name: &str, scenario: &Scenario) -> Result<Script, String> {
+    let commands = Commands::of(scenario)?;
+    let left_out = commands.left_out;
+    let lab: String = name
+        .rsplit('/')
+        .next()
+        .unwrap_or(name)
+        .trim_end_matches(".toml")
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    let mut text = format!(
+        "# The path of {name} as a topology of containerlab.\n# usage: containerlab deploy -t \
+         FILE\n#        docker exec clab-{lab}-receiver iperf3 -s -D\n#        docker exec \
+         clab-{lab}-sender iperf3 -c 10.0.2.2\n# The host needs the modules sch_netem and \
+         sch_tbf.\n{}name: {lab}\ntopology:\n  kinds:\n    linux:\n      image: {IMAGE}\n  \
+         nodes:\n",
+        said(&left_out)
+    );
+    text += &host("sender", "10.0.1.2/24", "10.0.2.0/24 via 10.0.1.1");
+    text += &host("receiver", "10.0.2.2/24", "10.0.1.0/24 via 10.0.2.1");
+    text += "    router:\n      kind: linux\n      exec:\n        - sysctl -w \
+             net.ipv4.ip_forward=1\n        - ip address add 10.0.1.1/24 dev eth1\n        - ip \
+             address add 10.0.2.1/24 dev eth2\n";
+    for (title, device, way) in [
+        ("from senders to receivers", "eth2", &commands.data),
+        ("from receivers to senders", "eth1", &commands.back),
+    ] {
+        for (comment, words) in way {
+            text += &format!(
+                "        # {title}: {comment}\n        - tc qdisc {}\n",
+                words.replace("DEV", device)
+            );
+        }
+    }
+    text += "  links:\n    - endpoints: [\"sender:eth1\", \"router:eth1\"]\n    - endpoints: \
+             [\"router:eth2\", \"receiver:eth1\"]\n";
+    Ok(Script { text, left_out })
+}
+
+/// A host with one interface.
+fn host(name: &str, address: &str, route: &str) -> String {
+    format!(
+        "    {name}:\n      kind: linux\n      exec:\n        - ip address add {address} dev \
+         eth1\n        - ip route add {route}\n"
+    )
+}
