@@ -15,25 +15,28 @@ use trammel_scenario::{preset, reference, schema};
 use trammel_tcp::models;
 
 /// What has a reference of its own.
-pub(super) const WHOLE: [&str; 6] = [
+pub(super) const WHOLE: [&str; 7] = [
     "scenario",
     "forwarding",
     "traffic",
     "routing",
     "placement",
     "schema",
+    "tables",
 ];
 
 /// Show the reference of scenario files, or of one name that `trammel list` shows
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  trammel doc scenario\n  trammel doc variant reno")]
 pub(super) struct Args {
-    /// `scenario`, `forwarding`, `traffic`, `routing`, `placement`, `schema`, or what the name is:
+    /// `scenario`, `forwarding`, `traffic`, `routing`, `placement`, `schema`, `tables` (the JSON
+    /// Schema of what `--json` writes), or what the name is:
     /// variant, model, discipline, loss, distribution, application, test, operation, preset,
     /// element, machine, device, design, paper
     #[arg(value_name = "KIND", required_unless_present = "citations")]
     kind: Option<String>,
-    /// The name, as in `trammel list KIND`; for `schema`, the subject
+    /// The name, as in `trammel list KIND`; for `schema`, the subject; for `tables`, `transport` or
+    /// `bench`
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// List the requirements of RFCs that the source cites, and where; with a TEXT such as
@@ -73,6 +76,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             return out(&serde_json::to_string_pretty(&schema)?);
         }
         ("schema", None) => return out(&serde_json::to_string_pretty(&schema::schema())?),
+        ("tables", of) => {
+            let Some(schema) = super::doc_tables::schema(of) else {
+                let of = of.unwrap_or_default();
+                let all = super::doc_tables::OF.join("`, `");
+                anyhow::bail!("there are no tables of `{of}`; there are those of `{all}`");
+            };
+            return out(&serde_json::to_string_pretty(&schema)?);
+        }
         (kind, Some(name)) if WHOLE.contains(&kind) => {
             anyhow::bail!("`{of_kind}` takes no name, not `{name}`")
         }

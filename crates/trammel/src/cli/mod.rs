@@ -23,6 +23,7 @@ mod doc;
 mod doc_design;
 #[cfg(target_os = "linux")]
 mod doc_device;
+mod doc_tables;
 mod durations;
 #[cfg(target_os = "linux")]
 mod element;
