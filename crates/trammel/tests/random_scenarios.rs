@@ -71,6 +71,8 @@ fn into_a_folder(seed: u64, file: &File, engines: &[Engine], dir: &Path) {
         json: false,
         is_sweep: seed.is_multiple_of(2),
         store: None,
+        live: None,
+        has_plots: false,
         interrupted: Arc::default(),
     };
     run::run(&Transport::new(file.clone(), engines), &request).unwrap();
