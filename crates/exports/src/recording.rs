@@ -4,7 +4,7 @@
 //! in an interval is the difference of its values at both ends, on straight lines between samples:
 //! the sum over all intervals is what the last sample says.
 
-use trammel_stats::table::{Row, Table};
+use trammel_stats::table::{Cell, Row, Table};
 
 /// Bytes of a segment where nothing else is known: an MTU of 1500 bytes with timestamps.
 pub(crate) const MSS_BYTES: u32 = 1448;
@@ -120,10 +120,10 @@ pub struct Recording {
 /// # Errors
 /// Which column there is not.
 pub fn flow(row: Row<'_>, trace: &Table) -> Result<Recorded, String> {
-    let of = |name: &str| row.get(name).and_then(|cell| cell.float());
+    let of = |name: &str| row.get(name).and_then(Cell::float);
     let need = |name: &str| of(name).ok_or_else(|| format!("its `flows` have no `{name}`"));
     let samples = trace.rows().filter_map(|row| {
-        let of = |name: &str| row.get(name).and_then(|cell| cell.float());
+        let of = |name: &str| row.get(name).and_then(Cell::float);
         Some(Sample {
             time_s: of("time_s")?,
             acked_bytes: of("acked_bytes")?,

@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_page_is_what_the_specification_says() {
-        let expected = r##"# TYPE trammel_build info
+        let expected = r#"# TYPE trammel_build info
 # HELP trammel_build The program that runs.
 trammel_build_info{version="1.2.3"} 1
 # TYPE trammel_a_packets counter
@@ -216,7 +216,7 @@ trammel_a_late_seconds_bucket{le="+Inf"} 2
 trammel_a_late_seconds_count 2
 trammel_a_late_seconds_sum 0.0020005
 # EOF
-"##;
+"#;
         assert_eq!(page(), expected);
         crate::reader::read(expected).expect("the strict reader takes it");
     }

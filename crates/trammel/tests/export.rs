@@ -1,5 +1,7 @@
 //! `trammel export`: what it writes is read by the programs that it is for, where they are here.
 
+#![allow(clippy::print_stdout)]
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,5 +1,7 @@
 //! `--metrics` of running commands: a strict reader takes every page, and Prometheus does.
 
+#![allow(clippy::print_stdout)]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
