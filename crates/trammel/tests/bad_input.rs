@@ -365,8 +365,6 @@ fn frames_that_are_pushed_to_a_device_are_warned_of() {
 #[test]
 fn a_file_for_another_command_says_which() {
     let folder = folder();
-    let said = refused(folder.path(), &["clean.toml"]);
-    assert!(said.contains("`trammel run clean.toml`"), "{said}");
     let said = refused(folder.path(), &["place", "clean.toml"]);
     assert!(said.contains("`trammel run clean.toml`"), "{said}");
     assert!(!said.contains("fault"), "{said}");

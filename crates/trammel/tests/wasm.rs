@@ -63,7 +63,7 @@ fn module() -> PathBuf {
 /// Random scenarios, each with its text and what comes of it here, a line each.
 fn random_scenarios(count: usize) -> String {
     let first = std::env::var("TRAMMEL_SEED").map_or(20_261_129, |text| text.parse().unwrap());
-    println!("seeds from {first}");
+    eprintln!("seeds from {first}");
     let mut lines = String::new();
     let mut made = 0;
     for seed in first.. {

@@ -54,7 +54,7 @@ pub fn configuration(request: &Value) -> Value {
             return answer;
         }
     };
-    let bench = match Bench::new(text, NAME, &[], &[frame.clone()]) {
+    let bench = match Bench::new(text, NAME, &[], std::slice::from_ref(&frame)) {
         Ok(bench) => bench,
         Err(Refused::Configuration(said)) => {
             answer["faults"] = faults(&said).into();
@@ -105,6 +105,9 @@ fn frame(request: &Value) -> Result<Vec<u8>, String> {
     })
 }
 
+/// A step of the followed packet: at which element, what, and its bytes.
+type Told = (usize, Step, Vec<u8>);
+
 fn way(bench: &Bench, inlet: usize, frame: &[u8]) -> Result<Value, String> {
     let mut bench = bench.clone();
     if inlet >= bench.inlets().len() {
@@ -117,7 +120,7 @@ fn way(bench: &Bench, inlet: usize, frame: &[u8]) -> Result<Value, String> {
         ..Traffic::default()
     };
     let (mut ctx, _) = bench.router(&traffic, 1).map_err(|why| words(&why))?;
-    let told: Arc<Mutex<Vec<(usize, Step, Vec<u8>)>>> = Arc::default();
+    let told: Arc<Mutex<Vec<Told>>> = Arc::default();
     let teller = Arc::clone(&told);
     ctx.trace(
         1,

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, InlineTable, Item, Table};
+use trammel_core::time::Time;
 use trammel_queues::aqm;
 use trammel_scenario::model::Scenario;
 use trammel_scenario::path::{Limit, Line};
@@ -72,7 +73,7 @@ fn flows(document: &DocumentMut, scenario: &Scenario) -> Vec<Value> {
         all.push(json!({
             "variant": flow.map(|flow| flow.variant.name.as_str()),
             "count": count,
-            "start_s": flow.and_then(|flow| flow.start).map(|start| start.as_secs_f64()),
+            "start_s": flow.and_then(|flow| flow.start).map(Time::as_secs_f64),
         }));
     }
     all
@@ -198,24 +199,24 @@ variant = \"reno\"
 \"path.rtt\" = [\"1 ms\"]
 ";
 
-    fn edited(key: &str, value: Value) -> String {
+    fn edited(key: &str, value: &Value) -> String {
         edit(TEXT, &json!([[key, value]])).unwrap()
     }
 
     #[test]
     fn a_value_changes_and_comments_stay() {
-        let text = edited("path.rate", json!("20 Mbit/s"));
+        let text = edited("path.rate", &json!("20 Mbit/s"));
         assert!(text.contains("rate = \"20 Mbit/s\" # slow\n"), "{text}");
         assert!(text.starts_with("# a question\n"), "{text}");
     }
 
     #[test]
     fn a_table_is_made_where_there_is_none() {
-        let text = edited("path.queue.limit", json!("2 bdp"));
+        let text = edited("path.queue.limit", &json!("2 bdp"));
         assert!(text.contains("queue = { limit = \"2 bdp\" }"), "{text}");
         let text = edited(
             "path.loss",
-            json!({ "model": "bernoulli", "probability": 0.01 }),
+            &json!({ "model": "bernoulli", "probability": 0.01 }),
         );
         assert!(
             text.contains("loss = { model = \"bernoulli\", probability = 0.01 }"),
@@ -225,7 +226,7 @@ variant = \"reno\"
 
     #[test]
     fn a_flow_is_added_changed_and_removed() {
-        let text = edited("flow.1.variant", json!("bbr"));
+        let text = edited("flow.1.variant", &json!("bbr"));
         assert!(
             text.contains("\"reno\"") && text.contains("\"bbr\""),
             "{text}"
@@ -236,8 +237,8 @@ variant = \"reno\"
 
     #[test]
     fn a_sweep_of_a_key_that_is_set_ends() {
-        assert!(!edited("path.rtt", json!("30 ms")).contains("sweep"));
-        assert!(edited("path.rate", json!("30 Mbit/s")).contains("sweep"));
+        assert!(!edited("path.rtt", &json!("30 ms")).contains("sweep"));
+        assert!(edited("path.rate", &json!("30 Mbit/s")).contains("sweep"));
     }
 
     #[test]

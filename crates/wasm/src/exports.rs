@@ -71,7 +71,7 @@ pub extern "C" fn trammel_step(until: f64) -> usize {
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn trammel_next() -> usize {
     with(|state| match state {
-        State::Running(session) => session.next(),
+        State::Running(session) => session.run_next(),
         _ => 0,
     })
 }

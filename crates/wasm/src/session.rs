@@ -158,7 +158,7 @@ impl Session {
     }
 
     /// Finishes the first run, or makes the next one; gives how many are left.
-    pub fn next(&mut self) -> usize {
+    pub fn run_next(&mut self) -> usize {
         if let Some((key, run)) = self.watched.take() {
             self.known.insert(key, run.finish());
         } else if let Some(run) = self.waiting.pop_front() {
@@ -173,7 +173,7 @@ impl Session {
     /// What came of it, all runs that are missing made: tables, answer, page.
     pub fn finish(mut self) -> Result<Embedded, String> {
         while self.watched.is_some() || !self.waiting.is_empty() {
-            self.next();
+            self.run_next();
         }
         let options = RunOptions {
             engines: ENGINES.to_vec(),

@@ -198,7 +198,7 @@ fn nothing_is_cut_off_at_any_width() {
 }
 
 /// A page of somebody else's with a plot, which is drawn once and then given other numbers.
-const ALONE: &str = r##"<!doctype html><html lang="en"><meta charset="utf-8">
+const ALONE: &str = r#"<!doctype html><html lang="en"><meta charset="utf-8">
 <body><div id="here" style="width:600px"></div><script>
 const data = (n) => ({
   x: { text: "time (s)", unit: "s", range: [0, 60] }, y: { text: "cwnd (packets)", unit: "packets", zero: true },
@@ -215,7 +215,7 @@ const seen = {
   top: curves.data.y.range[1],
 };
 parent.postMessage(JSON.stringify(seen), "*");
-</script></body></html>"##;
+</script></body></html>"#;
 
 #[test]
 fn plots_are_drawn_on_any_page() {
