@@ -158,7 +158,7 @@ impl Session {
     }
 
     /// Finishes the first run, or makes the next one; gives how many are left.
-    pub fn run_next(&mut self) -> usize {
+    pub(crate) fn run_next(&mut self) -> usize {
         if let Some((key, run)) = self.watched.take() {
             self.known.insert(key, run.finish());
         } else if let Some(run) = self.waiting.pop_front() {
