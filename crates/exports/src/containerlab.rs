@@ -4,7 +4,7 @@
 //! Source: containerlab's reference of topology files (`kind: linux`, `exec`).
 
 use crate::tc::Commands;
-use crate::{Script, said};
+use crate::{Script, comment, said};
 use trammel_scenario::model::Scenario;
 
 /// An image with `ip`, `tc`, `iperf3` and `ping`.
@@ -25,8 +25,15 @@ pub fn topology(name: &str, scenario: &Scenario) -> Result<Script, String> {
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
-    let mut text = format!(
-        "# The path of {name} as a topology of containerlab.\n# usage: containerlab deploy -t \
+    // A name that begins with a dash would be a list's entry.
+    let lab = match lab.trim_matches('-') {
+        "" => "path",
+        lab => lab,
+    };
+    let head = format!("The path of {name} as a topology of containerlab.");
+    let mut text = comment::line(&head);
+    text += &format!(
+        "# usage: containerlab deploy -t \
          FILE\n#        docker exec clab-{lab}-receiver iperf3 -s -D\n#        docker exec \
          clab-{lab}-sender iperf3 -c 10.0.2.2\n# The host needs the modules sch_netem and \
          sch_tbf.\n{}name: {lab}\ntopology:\n  kinds:\n    linux:\n      image: {IMAGE}\n  \
@@ -42,9 +49,10 @@ pub fn topology(name: &str, scenario: &Scenario) -> Result<Script, String> {
         ("from senders to receivers", "eth2", &commands.data),
         ("from receivers to senders", "eth1", &commands.back),
     ] {
-        for (comment, words) in way {
+        for (what, words) in way {
+            let said = comment::line(&format!("{title}: {what}"));
             text += &format!(
-                "        # {title}: {comment}\n        - tc qdisc {}\n",
+                "        {said}        - tc qdisc {}\n",
                 words.replace("DEV", device)
             );
         }
@@ -60,4 +68,23 @@ fn host(name: &str, address: &str, route: &str) -> String {
         "    {name}:\n      kind: linux\n      exec:\n        - ip address add {address} dev \
          eth1\n        - ip route add {route}\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_adds_no_line_and_no_key() {
+        let scenario = Scenario::dumbbell();
+        let plain = topology("u.toml", &scenario).expect("it has a path").text;
+        let text = topology("-u\nt: x\u{85}#.toml", &scenario).expect("it has a path");
+        let text = text.text;
+        assert_eq!(text.lines().count(), plain.lines().count());
+        assert!(text.contains("\nname: u-t--x\n"), "{text}");
+        assert!(
+            text.starts_with("# The path of -u\\nt: x\\u{85}#.toml as"),
+            "{text}"
+        );
+    }
 }

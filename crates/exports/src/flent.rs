@@ -4,7 +4,7 @@
 //! and round trips in ms. Flent pings beside the flows; here that series is the mean of the flows'
 //! own smoothed round trips, which `NOTE` says.
 
-use crate::recording::Recording;
+use crate::recording::{Recording, ends};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
@@ -22,7 +22,8 @@ pub fn write(of: &Recording, name: &str) -> String {
         .map(|flow| (flow, flow.intervals(step, of.duration_s)))
         .collect();
     let steps = flows.iter().map(|(_, all)| all.len()).max().unwrap_or(0);
-    let times: Vec<f64> = (1..=steps).map(|at| rounded(at as f64 * step)).collect();
+    let times = ends(step, of.duration_s).into_iter().map(rounded);
+    let times: Vec<f64> = times.collect();
     let (mut results, mut meta) = (Map::new(), Map::new());
     let mut series = |name: String, values: Vec<Option<f64>>, about: Value| {
         let values: Vec<Value> = values.into_iter().map(number).collect();
@@ -33,13 +34,13 @@ pub fn write(of: &Recording, name: &str) -> String {
     let mut windows = Vec::new();
     for (at, (flow, intervals)) in flows.iter().enumerate() {
         let name = format!("TCP upload::{}", at + 1);
-        let is_active = |end_s: f64| {
+        let is_active = |start_s: f64, end_s: f64| {
             let from = flow.start_s;
-            end_s > from && end_s - step < from + flow.active_s
+            end_s > from && start_s < from + flow.active_s
         };
         let values: Vec<Option<f64>> = intervals
             .iter()
-            .map(|one| is_active(one.end_s).then(|| one.mbps()))
+            .map(|one| is_active(one.start_s, one.end_s).then(|| one.mbps()))
             .collect();
         rates.push(values.clone());
         series(

@@ -9,6 +9,7 @@
 //! in silence.
 #![forbid(unsafe_code)]
 
+mod comment;
 pub mod containerlab;
 pub mod flent;
 pub mod iperf3;
@@ -29,8 +30,10 @@ pub struct Script {
 /// Comments of a shell script or YAML file that say what is left out.
 fn said(left_out: &[String]) -> String {
     if left_out.is_empty() {
-        return "# All of the path is here.\n".to_owned();
+        return comment::line("All of the path is here.");
     }
-    let lines = left_out.iter().map(|what| format!("# Left out: {what}\n"));
-    lines.collect()
+    let lines = left_out.iter();
+    lines
+        .map(|what| comment::line(&format!("Left out: {what}")))
+        .collect()
 }

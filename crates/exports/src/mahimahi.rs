@@ -6,7 +6,7 @@
 //! Source: the manual pages of Mahimahi 0.98 (`mm-link(1)`, `mm-delay(1)`, `mm-loss(1)`).
 
 use crate::shape::{Losses, Shape, Way};
-use crate::{Script, said};
+use crate::{Script, comment, said};
 use trammel_core::time::Span;
 use trammel_scenario::model::Scenario;
 use trammel_scenario::path::{Limit, Trace};
@@ -58,8 +58,10 @@ pub fn script(name: &str, scenario: &Scenario) -> Result<Script, String> {
     let (back, down) = trace(&shape.back, "down");
     let queue = queue(&shape.data, &mut left_out);
     let head = format!(
-        "#!/bin/sh\n# The path of {name} as shells of Mahimahi; what runs inside sends data.\n# \
-         usage: sh FILE [COMMAND]\n{}set -eu\n",
+        "#!/bin/sh\n{}# usage: sh FILE [COMMAND]\n{}set -eu\n",
+        comment::line(&format!(
+            "The path of {name} as shells of Mahimahi; what runs inside sends data."
+        )),
         said(&left_out)
     );
     let text = format!(
@@ -70,13 +72,19 @@ pub fn script(name: &str, scenario: &Scenario) -> Result<Script, String> {
     Ok(Script { text, left_out })
 }
 
-/// The line that makes a trace, and the trace's file.
+/// The lines that make a trace, and the trace's file.
+///
+/// The scenario's own is in the script too: its file is beside the scenario, and the script is run
+/// anywhere.
 fn trace(way: &Way, name: &str) -> (String, String) {
-    if let Some(file) = &way.trace {
-        return (
-            format!("# {name}: the trace of the scenario\n"),
-            format!("'{}'", file.replace('\'', "'\\''")),
-        );
+    let file = format!("\"$my/{name}\"");
+    if let Some(trace) = &way.trace {
+        let mut lines = comment::line(&format!("{name}: the trace `{}`", trace.file));
+        lines += &format!("cat > {file} <<'END'\n");
+        for at_ms in &trace.opportunities_ms {
+            lines += &format!("{at_ms}\n");
+        }
+        return (lines + "END\n", file);
     }
     let bits = Trace::BYTES * 8;
     let packets = (way.rate.as_bps() as f64 * PERIOD_MS as f64 / 1e3 / bits as f64)
@@ -85,10 +93,10 @@ fn trace(way: &Way, name: &str) -> (String, String) {
     let rate = (packets * bits as f64 / (PERIOD_MS as f64 / 1e3)).round() / 1e6;
     let line = format!(
         "# {name}: {rate} Mbit/s as {packets} deliveries in {} s\nawk 'BEGIN {{ n = {packets}; for \
-         (i = 1; i <= n; i++) printf \"%d\\n\", int(i * {PERIOD_MS} / n) }}' > \"$my/{name}\"\n",
+         (i = 1; i <= n; i++) printf \"%d\\n\", int(i * {PERIOD_MS} / n) }}' > {file}\n",
         PERIOD_MS / 1000
     );
-    (line, format!("\"$my/{name}\""))
+    (line, file)
 }
 
 /// The options of the uplink's queue.
@@ -141,5 +149,19 @@ mod tests {
                       --uplink-queue-args=\"packets=51\"";
         assert!(script.text.contains(shells), "{}", script.text);
         assert_eq!(script.left_out.len(), 1, "15.5 ms are no whole ones");
+    }
+
+    #[test]
+    fn a_trace_is_in_the_script_and_its_name_is_no_command() {
+        let trace = Trace::parse("t\ntouch PWNED #", "2\n4\n4\n").expect("it is a trace");
+        let scenario = Scenario::dumbbell().path(|path| path.line.trace = Some(trace));
+        let script = script("u\ntouch PWNED #.toml", &scenario).expect("it has a path");
+        let text = &script.text;
+        assert!(
+            text.contains("cat > \"$my/up\" <<'END'\n2\n4\n4\nEND\n"),
+            "{text}"
+        );
+        assert!(text.contains(" mm-link \"$my/up\" \"$my/down\" "), "{text}");
+        assert!(!text.contains("\ntouch"), "{text}");
     }
 }

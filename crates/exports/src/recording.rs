@@ -1,8 +1,9 @@
 //! A run of flows over time, from the tables of a run folder.
 //!
 //! Samples of flows have times of their own. What was acknowledged by then only grows, so what came
-//! in an interval is the difference of its values at both ends, on straight lines between samples:
-//! the sum over all intervals is what the last sample says.
+//! in an interval is the difference of its values at both ends, on straight lines between samples.
+//! A flow's last sample comes before its end, where what was delivered in all is known: the sum
+//! over all intervals is that.
 
 use trammel_stats::table::{Cell, Row, Table};
 
@@ -147,13 +148,23 @@ pub fn flow(row: Row<'_>, trace: &Table) -> Result<Recorded, String> {
     })
 }
 
+/// Where intervals of `step_s` end in `duration_s`. A rest of less than a thousandth of one is
+/// rounding.
+pub(crate) fn ends(step_s: f64, duration_s: f64) -> Vec<f64> {
+    let steps = (duration_s / step_s - 1e-3).ceil().max(0.0) as usize;
+    let all = (1..=steps).map(|at| (at as f64 * step_s, at == steps));
+    let all = all.map(|(end_s, is_last)| if is_last { duration_s } else { end_s });
+    all.collect()
+}
+
 impl Recorded {
-    /// The intervals of `step_s` in `duration_s`.
+    /// The intervals of `step_s` in `duration_s`; the last one is what is left.
     pub(crate) fn intervals(&self, step_s: f64, duration_s: f64) -> Vec<Interval> {
-        let steps = (duration_s / step_s + 1e-9).floor().max(0.0) as usize;
-        let all = (0..steps).map(|at| {
-            let (start_s, end_s) = (at as f64 * step_s, (at + 1) as f64 * step_s);
-            let (before, after) = (self.at(start_s), self.at(end_s));
+        let samples = self.closed();
+        let ends = ends(step_s, duration_s);
+        let all = ends.iter().enumerate().map(|(at, &end_s)| {
+            let start_s = at.checked_sub(1).map_or(0.0, |before| ends[before]);
+            let [before, after] = [start_s, end_s].map(|time_s| self.at(&samples, time_s));
             Interval {
                 start_s,
                 end_s,
@@ -166,9 +177,25 @@ impl Recorded {
         all.collect()
     }
 
+    /// The samples up to the flow's end, and what is known of that.
+    fn closed(&self) -> Vec<Sample> {
+        let end_s = self.start_s + self.active_s;
+        let mut samples = self.samples.clone();
+        // Without a sample nothing says when it came.
+        if let Some(last) = samples.last().copied() {
+            samples.push(Sample {
+                time_s: end_s.max(last.time_s),
+                acked_bytes: self.delivered_bytes.max(last.acked_bytes),
+                retransmissions: self.retransmissions.max(last.retransmissions),
+                ..last
+            });
+        }
+        samples
+    }
+
     /// What was so at `time_s`: counts on the straight line between samples, the rest as the sample
     /// before says.
-    fn at(&self, time_s: f64) -> Sample {
+    fn at(&self, samples: &[Sample], time_s: f64) -> Sample {
         let nothing = Sample {
             time_s: self.start_s,
             acked_bytes: 0.0,
@@ -176,12 +203,12 @@ impl Recorded {
             srtt_us: None,
             retransmissions: 0.0,
         };
-        let next = self.samples.partition_point(|one| one.time_s <= time_s);
+        let next = samples.partition_point(|one| one.time_s <= time_s);
         let before = match next {
             0 => nothing,
-            next => self.samples[next - 1],
+            next => samples[next - 1],
         };
-        let Some(after) = self.samples.get(next) else {
+        let Some(after) = samples.get(next) else {
             return before;
         };
         if time_s <= before.time_s {
@@ -260,5 +287,24 @@ pub(crate) mod tests {
             (intervals[0].srtt_us, intervals[7].srtt_us),
             (None, Some(40_000.0))
         );
+    }
+
+    #[test]
+    fn what_came_after_the_last_sample_is_in_the_last_interval() {
+        let mut flow = recorded().flows.remove(0);
+        flow.samples.pop();
+        flow.delivered_bytes = 299_000.0;
+        // Intervals of 0.3 s: the seventh is of 0.2 s.
+        let intervals = flow.intervals(0.3, 2.0);
+        assert_eq!(intervals.len(), 7);
+        let last = intervals[6];
+        assert!((last.start_s - 1.8).abs() < 1e-9 && last.end_s == 2.0);
+        // 99,000 bytes in 0.5 s.
+        assert!((last.bytes - 39_600.0).abs() < 1e-6, "{}", last.bytes);
+        assert!((last.mbps() - 1.584).abs() < 1e-9, "{}", last.mbps());
+        let bytes: f64 = intervals.iter().map(|one| one.bytes).sum();
+        assert!((bytes - 299_000.0).abs() < 1e-6, "{bytes}");
+        let again: f64 = intervals.iter().map(|one| one.retransmissions).sum();
+        assert_eq!(again, 3.0);
     }
 }

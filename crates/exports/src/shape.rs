@@ -4,7 +4,7 @@ use trammel_core::entry::{About, Params};
 use trammel_core::time::Span;
 use trammel_core::units::Rate;
 use trammel_scenario::model::Scenario;
-use trammel_scenario::path::{Direction, Jitter, Limit, Path};
+use trammel_scenario::path::{Direction, Jitter, Limit, Path, Trace};
 use trammel_scenario::registry::Family;
 use trammel_scenario::topology::Topology;
 
@@ -27,8 +27,8 @@ pub(crate) enum Losses {
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
     pub(crate) rate: Rate,
-    /// The file of a Mahimahi trace in place of the rate.
-    pub(crate) trace: Option<String>,
+    /// A Mahimahi trace in place of the rate.
+    pub(crate) trace: Option<Trace>,
     pub(crate) delay: Span,
     /// The most that is added to the delay, drawn uniformly.
     pub(crate) jitter: Option<Span>,
@@ -103,7 +103,7 @@ impl Shape {
         let delay = Span::from_ps(path.rtt.as_ps() / 2);
         let data = Way {
             rate: line.rate,
-            trace: line.trace.as_ref().map(|trace| trace.file.clone()),
+            trace: line.trace.clone(),
             delay,
             jitter,
             losses: losses(Direction::Data),
@@ -116,7 +116,7 @@ impl Shape {
         };
         let back = Way {
             rate: line.ack_rate,
-            trace: line.ack_trace.as_ref().map(|trace| trace.file.clone()),
+            trace: line.ack_trace.clone(),
             delay: Span::from_ps(path.rtt.as_ps() - delay.as_ps()),
             jitter: None,
             losses: losses(Direction::Ack),

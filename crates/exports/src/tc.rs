@@ -9,7 +9,7 @@
 //! Source: the manual pages `tc-netem(8)`, `tc-tbf(8)` and those of the laws, iproute2 6.1.
 
 use crate::shape::{ETHERNET_HEADER, Losses, Shape, Way};
-use crate::{Script, said};
+use crate::{Script, comment, said};
 use trammel_core::entry::{About, Params, Value};
 use trammel_core::time::Span;
 use trammel_scenario::model::Scenario;
@@ -29,9 +29,12 @@ const LEAST_ON_THE_WAY: u64 = 1000;
 pub fn script(name: &str, scenario: &Scenario) -> Result<Script, String> {
     let commands = Commands::of(scenario)?;
     let left_out = commands.left_out;
+    let head = comment::line(&format!(
+        "The path of {name} as qdiscs of Linux, on a router between senders and receivers."
+    ));
     let mut text = format!(
-        "#!/bin/sh\n# The path of {name} as qdiscs of Linux, on a router between senders and \
-         receivers.\n# usage: sh FILE OUT BACK      OUT: its interface to the receivers, BACK: to \
+        "#!/bin/sh\n{head}# usage: sh FILE OUT BACK      OUT: its interface to the receivers, \
+         BACK: to \
          the senders\n#        sh FILE off OUT BACK  takes the qdiscs away\n# Needs the right to \
          configure interfaces, and the modules sch_netem and sch_tbf.\n{}set -eu\nif [ \
          \"${{1:-}}\" = off ]; then\n    tc qdisc del dev \"$2\" root\n    tc qdisc del dev \
@@ -46,8 +49,9 @@ pub fn script(name: &str, scenario: &Scenario) -> Result<Script, String> {
         ("From receivers to senders", "\"$back\"", &commands.back),
     ] {
         text += &format!("\n# {title}\n");
-        for (comment, words) in way {
-            text += &format!("# {comment}\ntc qdisc {}\n", words.replace("DEV", device));
+        for (what, words) in way {
+            text += &comment::line(what);
+            text += &format!("tc qdisc {}\n", words.replace("DEV", device));
         }
     }
     Ok(Script { text, left_out })
@@ -82,9 +86,10 @@ impl Commands {
 }
 
 fn way(shape: &Shape, way: &Way, left_out: &mut Vec<String>) -> Vec<(String, String)> {
-    if let Some(file) = &way.trace {
+    if let Some(trace) = &way.trace {
         left_out.push(format!(
-            "the trace `{file}`: tbf has one rate, the mean of it"
+            "the trace `{}`: tbf has one rate, the mean of it",
+            comment::fit(&trace.file)
         ));
     }
     let mut commands = vec![netem(shape, way)];
@@ -293,7 +298,7 @@ fn red(params: &Params, shape: &Shape, way: &Way, left_out: &mut Vec<String>) ->
 mod tests {
     use super::*;
     use trammel_core::units::Rate;
-    use trammel_scenario::path::{Direction, Jitter, Loss, Queue};
+    use trammel_scenario::path::{Direction, Jitter, Loss, Queue, Trace};
     use trammel_scenario::plugin::Plugin;
 
     fn scenario() -> Scenario {
@@ -344,6 +349,19 @@ mod tests {
             lines[2].contains(" target 8ms") && lines[2].contains(" ecn"),
             "{lines:?}"
         );
+    }
+
+    #[test]
+    fn names_of_files_begin_no_line() {
+        let name = "t\ntouch PWNED #";
+        let trace = Trace::parse(name, "1\n2\n").expect("it is a trace");
+        let scenario = scenario().path(|path| path.line.trace = Some(trace));
+        let script = script("u\ntouch PWNED #.toml", &scenario).expect("it has a path");
+        let is_ours = |line: &str| !line.starts_with("touch");
+        assert!(script.text.lines().all(is_ours), "{}", script.text);
+        let left_out = "# Left out: the trace `t\\ntouch PWNED #`: tbf";
+        assert!(script.text.contains(left_out), "{}", script.text);
+        assert!(!script.left_out.iter().any(|what| what.contains('\n')));
     }
 
     #[test]

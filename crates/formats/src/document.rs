@@ -2,7 +2,7 @@
 
 use crate::error::ImportError;
 use serde_json::Value;
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read};
 use trammel_packet::capture::source::decompressed;
 
 /// The most bytes of a document that are read, decompressed.
@@ -16,6 +16,33 @@ pub(crate) struct Front {
     rest: Box<dyn Read + Send>,
 }
 
+/// A fault that was met while the beginning was read, at its place: once, then nothing.
+struct Fault(Option<io::Error>);
+
+impl Read for Fault {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+/// What says that a text is in UTF-8: Windows' programs write it, and it is no part of the text.
+const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
+
+/// Whether a file that begins so is a text in UTF-16, with a byte order mark or without.
+fn is_utf_16(front: &[u8]) -> bool {
+    let marks: [&[u8]; 8] = [
+        b"\xFF\xFE",
+        b"\xFE\xFF",
+        b"{\0",
+        b"\0{",
+        b"[\0",
+        b"\0[",
+        b"<\0",
+        b"\0<",
+    ];
+    marks.iter().any(|mark| front.starts_with(mark))
+}
+
 impl Front {
     /// The beginning of `input`, decompressed where it is compressed by gzip.
     pub(crate) fn of(input: Box<dyn Read + Send>) -> Result<Front, ImportError> {
@@ -24,10 +51,22 @@ impl Front {
         let mut bytes = Vec::new();
         let read = rest.by_ref().take(FRONT_BYTES).read_to_end(&mut bytes);
         // What came before the fault tells more than the fault does.
-        if let Err(why) = read
-            && bytes.is_empty()
-        {
-            return Err(fault(why));
+        if let Err(why) = read {
+            if bytes.is_empty() {
+                return Err(fault(why));
+            }
+            rest = Box::new(Fault(Some(why)));
+        }
+        if is_utf_16(&bytes) {
+            return Err(ImportError::damaged(
+                "at byte 0",
+                "it is a text in UTF-16",
+                "save it in UTF-8, or let the program write the file itself (`--logfile`, `-o`) in \
+                 place of PowerShell's `>`",
+            ));
+        }
+        if bytes.starts_with(&BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
         }
         Ok(Front { bytes, rest })
     }

@@ -2,8 +2,10 @@
 //!
 //! `results` has a list of values for each series, at the times of `x_values`; `metadata` says in
 //! `SERIES_META` which unit each has. A series in Mbit/s is a flow, one in ms the round trips of a
-//! probe; `FLOW::tcp_cwnd` and `FLOW::tcp_rtt` are samples of a flow's socket. Means are Flent's
-//! own where it wrote them (`MEAN_VALUE`), else those of the values.
+//! probe; `FLOW::tcp_cwnd` and `FLOW::tcp_rtt` are samples of a flow's socket, and flows of one
+//! kind are told apart as `FLOW::1`, `FLOW::2`. Means are Flent's own where it wrote them
+//! (`MEAN_VALUE`), else those of the values. What Flent computed of several series, such as
+//! `TCP upload sum`, is no flow and no probe.
 
 use crate::document::{amount, number, word};
 use crate::error::ImportError;
@@ -82,7 +84,9 @@ struct Series<'a> {
 
 /// Of which flow or probe a series is, and what of it; nothing for what nobody knows.
 fn kind<'a>(name: &'a str, unit: Option<&str>) -> Option<(&'a str, Kind)> {
-    if let Some((flow, what)) = name.split_once("::") {
+    if let Some((flow, what)) = name.rsplit_once("::")
+        && what.starts_with("tcp_")
+    {
         return match what {
             "tcp_cwnd" => Some((flow, Kind::Window)),
             "tcp_rtt" => Some((flow, Kind::SocketRtt)),
@@ -98,6 +102,19 @@ fn kind<'a>(name: &'a str, unit: Option<&str>) -> Option<(&'a str, Kind)> {
         None if name.starts_with("TCP ") => Some((name, Kind::Goodput)),
         _ => None,
     }
+}
+
+/// Whether Flent computed the series of that name of others.
+fn is_computed(name: &str) -> bool {
+    let last = name.rsplit([' ', ':']).next().unwrap_or(name);
+    matches!(last, "avg" | "sum" | "total" | "totals")
+}
+
+/// The first of `names`, for a note.
+fn first_of(names: &[&str]) -> String {
+    let first: Vec<&str> = names.iter().copied().take(5).collect();
+    let more = if names.len() > 5 { ", …" } else { "" };
+    format!("{}{more}", first.join(", "))
 }
 
 /// Reads a data file of Flent.
@@ -119,6 +136,7 @@ pub(crate) fn read(documents: &[Value], mut notes: Vec<String>) -> Result<Import
     let all = all.into_iter().flatten();
     let mut series: Vec<Series<'_>> = Vec::new();
     let mut unknown: Vec<&str> = Vec::new();
+    let mut computed: Vec<&str> = Vec::new();
     for (name, values) in all.take(MOST_SERIES) {
         let meta = file.pointer("/metadata/SERIES_META");
         let meta = meta.and_then(|meta| meta.get(name));
@@ -127,6 +145,10 @@ pub(crate) fn read(documents: &[Value], mut notes: Vec<String>) -> Result<Import
             unknown.push(name);
             continue;
         };
+        if is_computed(entity) {
+            computed.push(name);
+            continue;
+        }
         let values = values.as_array().map_or(&[][..], Vec::as_slice);
         series.push(Series {
             entity,
@@ -136,17 +158,22 @@ pub(crate) fn read(documents: &[Value], mut notes: Vec<String>) -> Result<Import
         });
     }
     if !unknown.is_empty() {
-        let first: Vec<&str> = unknown.iter().copied().take(5).collect();
         notes.push(format!(
-            "{} series are of no kind that is known here and are left out: {}{}.",
+            "{} series are of no kind that is known here and are left out: {}.",
             unknown.len(),
-            first.join(", "),
-            if unknown.len() > 5 { ", …" } else { "" }
+            first_of(&unknown)
+        ));
+    }
+    if !computed.is_empty() {
+        notes.push(format!(
+            "{} series are sums and means that Flent computed of others, and no flows: {}.",
+            computed.len(),
+            first_of(&computed)
         ));
     }
     let run = run(file, &series, &times);
     if run.tables.is_empty() {
-        let what = "none of its series has values in Mbit/s or ms";
+        let what = "none of its series is a flow in Mbit/s or a probe in ms";
         return Err(ImportError::nothing(what, GIVE));
     }
     let version = word(file, "/metadata/FLENT_VERSION").unwrap_or("");
@@ -171,6 +198,13 @@ fn document_list(file: &Value, path: &str) -> Vec<Option<f64>> {
 impl Series<'_> {
     fn known(&self) -> Vec<f64> {
         self.values.iter().copied().flatten().collect()
+    }
+
+    /// The instants from the first to the last of its values.
+    fn rows(&self) -> Option<(usize, usize)> {
+        let first = self.values.iter().position(Option::is_some)?;
+        let last = self.values.iter().rposition(Option::is_some)?;
+        Some((first, last))
     }
 
     fn mean(&self) -> Option<f64> {
@@ -198,7 +232,15 @@ fn run(file: &Value, series: &[Series<'_>], times: &[Option<f64>]) -> Run {
         .filter(|one| one.kind == Kind::Goodput && !one.known().is_empty())
         .collect();
     let means: Vec<f64> = flows.iter().filter_map(|one| one.mean()).collect();
-    let total: f64 = means.iter().sum();
+    // A flow that began late has its mean over the time in which it was there.
+    let rows = || flows.iter().filter_map(|one| one.rows());
+    let from = rows().map(|(from, _)| from).min().unwrap_or(0);
+    let until = rows().map(|(_, until)| until).max().unwrap_or(0);
+    let over_all = |one: &Series<'_>| {
+        let (first, last) = one.rows()?;
+        Some(one.mean()? * (last - first + 1) as f64 / (until - from + 1) as f64)
+    };
+    let total: f64 = flows.iter().filter_map(|one| over_all(one)).sum();
     let meta = |name: &str, key: &str| {
         let meta = file.pointer("/metadata/SERIES_META")?.get(name)?;
         word(meta, key)
@@ -213,7 +255,7 @@ fn run(file: &Value, series: &[Series<'_>], times: &[Option<f64>]) -> Run {
             ("flow", flow.entity.into()),
             ("variant", variant.into()),
             ("goodput_mbps", maybe(flow.mean())),
-            ("share", maybe(flow.mean().map(|mean| mean / total))),
+            ("share", maybe(over_all(flow).map(|mean| mean / total))),
             ("rtt_mean_us", maybe(rtt.map(|ms| ms * 1e3))),
             ("cwnd_mean_pkts", maybe(window.and_then(Series::mean))),
             ("cwnd_max_pkts", maybe(largest)),

@@ -2,7 +2,8 @@
 //!
 //! A file may have several documents one after the other: repeats. `--json-stream` writes a line
 //! for the start, one for each interval and one for the end, which make one document. Intervals
-//! that were omitted (`-O`) count nowhere, as in iperf3's own sums.
+//! that were omitted (`-O`) count nowhere, as in iperf3's own sums. With `--bidir` each direction
+//! has its own sum, and all flows together have both.
 
 use crate::document::{amount, count, list, number, word};
 use crate::error::ImportError;
@@ -63,6 +64,19 @@ const SAMPLES: &[(&str, CellType)] = &[
     ("retransmissions_pkts", Int),
     ("receive_window_bytes", Int),
 ];
+
+/// The most bits a second, and microseconds of a round trip, that a number is believed: a Pbit/s,
+/// and an hour.
+const MOST_BPS: f64 = 1e15;
+const MOST_RTT_US: f64 = 3.6e9;
+
+/// The number at `path` unless it is negative or more than `most`, which `doubts` counts.
+fn believed(one: &Value, path: &str, most: f64, doubts: &mut u64) -> Option<f64> {
+    let told = one.pointer(path)?.as_f64()?;
+    let is_possible = (0.0..=most).contains(&told);
+    *doubts += u64::from(!is_possible);
+    is_possible.then_some(told)
+}
 
 /// Whether a document is one of iperf3's.
 pub(crate) fn is(document: &Value) -> bool {
@@ -175,6 +189,7 @@ fn run(document: &Value, notes: &mut Vec<String>) -> Option<Run> {
     let total: f64 = all_bytes.iter().sum();
     let mut round_trips: Vec<f64> = Vec::new();
     let mut has_flows = false;
+    let mut doubts = 0_u64;
     let intervals = intervals(document);
     for (at, one) in ended.iter().enumerate().take(MOST_STREAMS) {
         let side = if one.get("udp").is_some() {
@@ -189,9 +204,9 @@ fn run(document: &Value, notes: &mut Vec<String>) -> Option<Run> {
         let name = name(document, socket, is_sender.unwrap_or(true), at);
         let own = socket.and_then(|socket| intervals.get(&socket));
         let own = own.map_or(&[][..], Vec::as_slice);
-        let samples = samples(own, &name, mss);
+        let samples = samples(own, &name, mss, &mut doubts);
         if one.get("udp").is_some() {
-            streams.push(&stream(one, &name));
+            streams.push(&stream(one, &name, &mut doubts));
         } else {
             has_flows = true;
             let windows: Vec<f64> = own
@@ -201,15 +216,17 @@ fn run(document: &Value, notes: &mut Vec<String>) -> Option<Run> {
                 .collect();
             let mean = windows.iter().sum::<f64>() / windows.len() as f64;
             let of_mss = |bytes: f64| maybe(mss.map(|mss| bytes / mss));
-            let rtt =
-                |which: &str| amount(one, &format!("/sender/{which}_rtt")).filter(|rtt| *rtt > 0.0);
-            round_trips.extend(rtt("mean"));
+            let [least, mean_rtt, greatest] = ["min", "mean", "max"].map(|which| {
+                let path = format!("/sender/{which}_rtt");
+                believed(one, &path, MOST_RTT_US, &mut doubts).filter(|rtt| *rtt > 0.0)
+            });
+            round_trips.extend(mean_rtt);
             flows.push(&[
                 ("flow", name.as_str().into()),
                 ("variant", variant.into()),
                 ("start_s", maybe(amount(one, "/sender/start"))),
                 ("active_s", maybe(amount(one, "/sender/seconds"))),
-                ("goodput_mbps", maybe(goodput(one))),
+                ("goodput_mbps", maybe(goodput(one, &mut doubts))),
                 ("share", maybe(bytes_of(one).map(|bytes| bytes / total))),
                 (
                     "retransmissions_pkts",
@@ -217,9 +234,9 @@ fn run(document: &Value, notes: &mut Vec<String>) -> Option<Run> {
                 ),
                 ("sent_bytes", count(one, "/sender/bytes").into()),
                 ("delivered_bytes", count(one, "/receiver/bytes").into()),
-                ("rtt_min_us", maybe(rtt("min"))),
-                ("rtt_mean_us", maybe(rtt("mean"))),
-                ("rtt_max_us", maybe(rtt("max"))),
+                ("rtt_min_us", maybe(least)),
+                ("rtt_mean_us", maybe(mean_rtt)),
+                ("rtt_max_us", maybe(greatest)),
                 ("cwnd_mean_pkts", of_mss(mean)),
                 (
                     "cwnd_max_pkts",
@@ -236,9 +253,17 @@ fn run(document: &Value, notes: &mut Vec<String>) -> Option<Run> {
     run.tables.extend(streams.finish());
     if has_flows {
         let mut groups = Rows::new("groups", GROUPS);
-        let sum = ["/end/sum_received", "/end/sum_sent"]
-            .iter()
-            .find_map(|sum| amount(document, &format!("{sum}/bits_per_second")));
+        let mut sum_of = |direction: &str| {
+            ["received", "sent"].iter().find_map(|side| {
+                let path = format!("/end/sum_{side}{direction}/bits_per_second");
+                believed(document, &path, MOST_BPS, &mut doubts)
+            })
+        };
+        let (there, back) = (sum_of(""), sum_of("_bidir_reverse"));
+        let sum = match (there, back) {
+            (Some(there), Some(back)) => Some(there + back),
+            (there, back) => there.or(back),
+        };
         let count = round_trips.len() as f64;
         groups.push(&[
             ("flows", all_bytes.len().into()),
@@ -254,6 +279,12 @@ fn run(document: &Value, notes: &mut Vec<String>) -> Option<Run> {
         ]);
         run.tables.extend(groups.finish());
     }
+    if doubts > 0 {
+        notes.push(format!(
+            "{doubts} numbers are negative or beyond what can be (a Pbit/s, a round trip of an \
+             hour) and are left out."
+        ));
+    }
     if run.tables.is_empty() && !list(document, "/intervals").is_empty() {
         notes.push("A test has intervals and no end: it was interrupted.".to_owned());
     }
@@ -261,18 +292,25 @@ fn run(document: &Value, notes: &mut Vec<String>) -> Option<Run> {
 }
 
 /// What the receiver got, or where it did not tell, what the sender gave away.
-fn goodput(one: &Value) -> Option<f64> {
-    let told = |side: &str| {
+///
+/// A number of the receiver that cannot be is no reason to give the sender's as if it were that.
+fn goodput(one: &Value, doubts: &mut u64) -> Option<f64> {
+    let mut told = |side: &str| {
         let bytes = amount(one, &format!("/{side}/bytes"));
         let seconds = amount(one, &format!("/{side}/seconds")).filter(|s| *s > 0.0);
         let by_bytes = bytes.zip(seconds).map(|(bytes, s)| bytes * 8.0 / s);
-        amount(one, &format!("/{side}/bits_per_second")).or(by_bytes)
+        let path = format!("/{side}/bits_per_second");
+        match number(one, &path) {
+            Some(_) => Some(believed(one, &path, MOST_BPS, doubts)),
+            None => by_bytes.map(Some),
+        }
     };
-    let receiver = told("receiver").filter(|bps| *bps > 0.0);
-    receiver.or(told("sender")).map(|bps| bps / 1e6)
+    let receiver = told("receiver").filter(|bps| *bps != Some(0.0));
+    let bps = receiver.or_else(|| told("sender")).flatten();
+    bps.map(|bps| bps / 1e6)
 }
 
-fn stream(one: &Value, name: &str) -> Vec<(&'static str, Cell)> {
+fn stream(one: &Value, name: &str, doubts: &mut u64) -> Vec<(&'static str, Cell)> {
     let sent = count(one, "/udp/packets");
     let lost = count(one, "/udp/lost_packets");
     vec![
@@ -292,11 +330,11 @@ fn stream(one: &Value, name: &str) -> Vec<(&'static str, Cell)> {
         ("reordered_pkts", count(one, "/udp/out_of_order").into()),
         (
             "goodput_mbps",
-            maybe(amount(one, "/udp/bits_per_second").map(|bps| bps / 1e6)),
+            maybe(believed(one, "/udp/bits_per_second", MOST_BPS, doubts).map(|bps| bps / 1e6)),
         ),
         (
             "jitter_us",
-            maybe(amount(one, "/udp/jitter_ms").map(|ms| ms * 1e3)),
+            maybe(believed(one, "/udp/jitter_ms", MOST_RTT_US / 1e3, doubts).map(|ms| ms * 1e3)),
         ),
     ]
 }
@@ -315,7 +353,7 @@ fn intervals(document: &Value) -> BTreeMap<u64, Vec<&Value>> {
     found
 }
 
-fn samples(intervals: &[&Value], name: &str, mss: Option<f64>) -> Option<Trace> {
+fn samples(intervals: &[&Value], name: &str, mss: Option<f64>, doubts: &mut u64) -> Option<Trace> {
     let mut rows = Rows::new("flow", SAMPLES);
     let mut retransmissions = 0_u64;
     for one in intervals {
@@ -327,7 +365,7 @@ fn samples(intervals: &[&Value], name: &str, mss: Option<f64>) -> Option<Trace> 
             ("time_s", maybe(number(one, "/end"))),
             (
                 "goodput_mbps",
-                maybe(amount(one, "/bits_per_second").map(|bps| bps / 1e6)),
+                maybe(believed(one, "/bits_per_second", MOST_BPS, doubts).map(|bps| bps / 1e6)),
             ),
             (
                 "cwnd_pkts",
@@ -335,7 +373,7 @@ fn samples(intervals: &[&Value], name: &str, mss: Option<f64>) -> Option<Trace> 
             ),
             (
                 "srtt_us",
-                maybe(amount(one, "/rtt").filter(|rtt| *rtt > 0.0)),
+                maybe(believed(one, "/rtt", MOST_RTT_US, doubts).filter(|rtt| *rtt > 0.0)),
             ),
             (
                 "retransmissions_pkts",

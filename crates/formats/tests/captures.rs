@@ -161,3 +161,63 @@ fn a_capture_that_was_stopped_within_a_record_counts_up_to_it() {
             .any(|note| note.contains("damaged at byte"))
     );
 }
+
+/// The header of the sender's capture, and its records.
+fn records() -> (Vec<u8>, Vec<Vec<u8>>) {
+    let packed = std::io::Cursor::new(file("kernel.sender.pcap.gz"));
+    let mut bytes = Vec::new();
+    let mut whole = trammel_packet::capture::source::decompressed(Box::new(packed)).unwrap();
+    std::io::Read::read_to_end(&mut whole, &mut bytes).unwrap();
+    let mut rest = bytes.split_off(24);
+    let mut records = Vec::new();
+    while rest.len() > 16 {
+        let length = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
+        let after = rest.split_off(16 + length);
+        records.push(std::mem::replace(&mut rest, after));
+    }
+    (bytes, records)
+}
+
+fn of_records(header: &[u8], records: &[Vec<u8>]) -> Imported {
+    let bytes = [header, &records.concat()].concat();
+    read(Box::new(std::io::Cursor::new(bytes)), None).expect("it is a capture")
+}
+
+#[test]
+fn packets_that_were_captured_twice_count_once() {
+    let (header, records) = records();
+    let twice: Vec<Vec<u8>> = records
+        .iter()
+        .flat_map(|one| [one.clone(), one.clone()])
+        .collect();
+    let imported = of_records(&header, &twice);
+    let once = import("kernel.sender.pcap.gz");
+    for name in ["flows", "groups"] {
+        assert_eq!(
+            imported.runs[0].table(name),
+            once.runs[0].table(name),
+            "{name}"
+        );
+    }
+    let note = imported.notes.concat();
+    assert!(note.contains("captured more than once"), "{note}");
+    assert!(!once.notes.concat().contains("more than once"));
+}
+
+#[test]
+fn a_capture_that_begins_in_the_middle_counts_segments() {
+    let (header, records) = records();
+    let imported = of_records(&header, &records[records.len() / 4..]);
+    let flow = imported.runs[0]
+        .table("flows")
+        .unwrap()
+        .rows()
+        .next()
+        .unwrap();
+    let segments = flow.int("delivered_bytes").unwrap() as f64 / 1448.0;
+    near("packets", flow.int("sent_pkts").unwrap() as f64, segments);
+    // The whole capture over the same time.
+    near("window", flow.float("cwnd_mean_pkts").unwrap(), 28.57);
+    let note = imported.notes.concat();
+    assert!(note.contains("segments of 1448 bytes"), "{note}");
+}

@@ -164,3 +164,105 @@ fn a_qlog_of_a_sender_has_its_window_and_losses() {
     assert!(flow.float("active_s").unwrap() > 0.0);
     assert!(!imported.runs[0].traces.is_empty());
 }
+
+fn gives(run: &trammel_formats::Run, column: &str) -> Vec<(String, f64)> {
+    let flows = run.table("flows").expect("there are flows");
+    let rows = flows.rows();
+    rows.map(|row| (row.text("flow").to_owned(), row.float(column).unwrap()))
+        .collect()
+}
+
+fn goodput_of_all(run: &trammel_formats::Run) -> f64 {
+    let group = run.table("groups").unwrap().rows().next().unwrap();
+    group.float("goodput_mbps").unwrap()
+}
+
+#[test]
+fn flent_s_numbered_flows_are_flows_and_its_sums_are_none() {
+    let text = r#"{"version":4,"metadata":{"SERIES_META":{
+        "TCP upload::1":{"UNITS":"Mbits/s"},"TCP upload::2":{"UNITS":"Mbits/s"},
+        "TCP upload::1::tcp_cwnd":{"UNITS":"segments"},"TCP upload::1::tcp_rtt":{"UNITS":"ms"},
+        "TCP upload avg":{"UNITS":"Mbits/s"},"TCP upload sum":{"UNITS":"Mbits/s"},
+        "TCP totals":{"UNITS":"Mbits/s"},
+        "Ping (ms) ICMP":{"UNITS":"ms"},"Ping (ms) avg":{"UNITS":"ms"}}},
+        "x_values":[1,2,3,4],"results":{
+        "TCP upload::1":[6,6,6,6],"TCP upload::2":[null,null,4,4],
+        "TCP upload::1::tcp_cwnd":[10,20,10,20],"TCP upload::1::tcp_rtt":[5,5,5,5],
+        "TCP upload avg":[6,6,5,5],"TCP upload sum":[6,6,10,10],"TCP totals":[6,6,10,10],
+        "Ping (ms) ICMP":[5,5,5,5],"Ping (ms) avg":[9,9,9,9]}}"#;
+    let imported = of_text(text).unwrap();
+    let run = &imported.runs[0];
+    let names = ["TCP upload::1", "TCP upload::2"].map(str::to_owned);
+    let [one, two] = names;
+    assert_eq!(gives(run, "goodput_mbps"), [(one, 6.0), (two, 4.0)]);
+    // The second is there for half of the time.
+    assert_eq!(goodput_of_all(run), 8.0);
+    let flow = run.table("flows").unwrap().rows().next().unwrap();
+    assert_eq!(flow.float("share"), Some(0.75));
+    assert_eq!(flow.float("cwnd_mean_pkts"), Some(15.0));
+    assert_eq!(flow.float("rtt_mean_us"), Some(5000.0));
+    assert_eq!(run.table("pings").unwrap().len(), 1);
+    let note = imported.notes.concat();
+    assert!(note.contains("4 series are sums and means"), "{note}");
+}
+
+#[test]
+fn both_directions_of_iperf3_are_in_the_sum() {
+    let text = r#"{"start":{"version":"iperf 3.12"},"intervals":[],"end":{"streams":[
+        {"sender":{"socket":5,"seconds":1,"bytes":1000000,"bits_per_second":8e6},
+        "receiver":{"socket":5,"seconds":1,"bytes":1000000,"bits_per_second":8e6}},
+        {"sender":{"socket":7,"seconds":1,"bytes":500000,"bits_per_second":4e6},
+        "receiver":{"socket":7,"seconds":1,"bytes":500000,"bits_per_second":4e6}}],
+        "sum_sent":{"bits_per_second":8e6},"sum_received":{"bits_per_second":8e6},
+        "sum_sent_bidir_reverse":{"bits_per_second":4e6},
+        "sum_received_bidir_reverse":{"bits_per_second":4e6}}}"#;
+    assert_eq!(goodput_of_all(&of_text(text).unwrap().runs[0]), 12.0);
+}
+
+#[test]
+fn numbers_of_iperf3_that_cannot_be_are_left_out_with_a_note() {
+    let text = r#"{"start":{"version":"iperf 3.12"},"intervals":[{"streams":[{"socket":5,
+        "end":1,"bits_per_second":8e6,"rtt":1e308}]}],"end":{"streams":[
+        {"sender":{"socket":5,"seconds":1,"bytes":1000000,"bits_per_second":8e6},
+        "receiver":{"socket":5,"seconds":1,"bytes":1000000,"bits_per_second":-5}}]}}"#;
+    let imported = of_text(text).unwrap();
+    let flow = imported.runs[0]
+        .table("flows")
+        .unwrap()
+        .rows()
+        .next()
+        .unwrap();
+    assert_eq!(flow.float("goodput_mbps"), None);
+    let sample = imported.runs[0].traces[0].samples.rows().next().unwrap();
+    assert_eq!(sample.float("srtt_us"), None);
+    let note = imported.notes.concat();
+    assert!(note.contains("2 numbers are negative"), "{note}");
+}
+
+#[test]
+fn texts_of_windows_are_read_or_named() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/two.json");
+    let text = fs::read_to_string(path).unwrap();
+    assert_eq!(
+        of_text(&format!("\u{feff}{text}")).unwrap().format,
+        Format::Iperf3
+    );
+    let wide: Vec<u8> = std::iter::once(0xFEFF)
+        .chain(text.encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for bytes in [wide.clone(), wide[2..].to_vec()] {
+        let why = read(Box::new(std::io::Cursor::new(bytes)), None).unwrap_err();
+        assert!(why.to_string().contains("UTF-16"), "{why}");
+    }
+}
+
+#[test]
+fn a_compressed_text_with_a_wrong_checksum_is_refused() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files/upload.flent.gz");
+    let mut bytes = fs::read(path).unwrap();
+    let end = bytes.len();
+    bytes[end - 8..].fill(0);
+    let why = read(Box::new(std::io::Cursor::new(bytes)), None).unwrap_err();
+    assert!(why.to_string().contains("corrupt gzip"), "{why}");
+}

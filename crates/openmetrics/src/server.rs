@@ -202,12 +202,39 @@ fn names_this_machine(request: &str) -> bool {
     })
 }
 
-/// Whether a request asks for OpenMetrics.
+/// Whether the names of all fields are words with the colon right behind them (RFC 9112 5.1). Of
+/// another a check would not know that it is there.
+fn has_names(request: &str) -> bool {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    let mut fields = request.lines().skip(1).take_while(|line| !line.is_empty());
+    fields.all(|line| {
+        let name = line.split_once(':').map_or("", |(name, _)| name);
+        !name.is_empty() && name.bytes().all(is_word)
+    })
+}
+
+/// The weight of a media type with its parameters (RFC 9110 12.4.2); 1 where none is said, 0 where
+/// it is no number.
+fn weight<'a>(mut parameters: impl Iterator<Item = &'a str>) -> f64 {
+    let said = parameters.find_map(|one| {
+        let (name, value) = one.split_once('=')?;
+        name.trim()
+            .eq_ignore_ascii_case("q")
+            .then_some(value.trim())
+    });
+    said.map_or(1.0, |value| value.parse().unwrap_or(0.0))
+}
+
+/// Whether a request asks for OpenMetrics: a weight of 0 refuses it.
 fn asks_for_open_metrics(request: &str) -> bool {
     let lines = request.lines().skip(1);
-    let mut fields = lines.filter_map(|line| line.split_once(':'));
-    fields.any(|(name, value)| {
-        name.eq_ignore_ascii_case("accept") && value.contains("application/openmetrics-text")
+    let fields = lines.filter_map(|line| line.split_once(':'));
+    let accepted = fields.filter(|(name, _)| name.eq_ignore_ascii_case("accept"));
+    let mut kinds = accepted.flat_map(|(_, value)| value.split(','));
+    kinds.any(|kind| {
+        let mut words = kind.split(';');
+        let name = words.next().unwrap_or("").trim();
+        name.eq_ignore_ascii_case("application/openmetrics-text") && weight(words) > 0.0
     })
 }
 
@@ -219,6 +246,11 @@ fn answer(request: &[u8], render: &Render, is_local: bool) -> Vec<u8> {
     let path = path.split('?').next().unwrap_or("");
     let plain = "text/plain; charset=utf-8";
     let (status, kind, body) = match (method, path) {
+        _ if !has_names(&request) => (
+            "400 Bad Request",
+            plain,
+            "the name of a field is a word with a colon behind it\n".to_owned(),
+        ),
         _ if is_local && !names_this_machine(&request) => (
             "403 Forbidden",
             plain,
@@ -290,6 +322,42 @@ mod tests {
             "{got}"
         );
         assert!(got.contains("# TYPE a_total counter"), "{got}");
+    }
+
+    #[test]
+    fn a_weight_of_zero_refuses_open_metrics() {
+        let asks = |accept: &str| {
+            asks_for_open_metrics(&format!("GET / HTTP/1.1\r\nAccept: {accept}\r\n\r\n"))
+        };
+        for accept in [
+            "application/openmetrics-text",
+            "text/plain, application/openmetrics-text; version=1.0.0; q=0.5",
+            "Application/OpenMetrics-Text;Q=1",
+            "application/openmetrics-text;q=0.001",
+        ] {
+            assert!(asks(accept), "{accept}");
+        }
+        for accept in [
+            "",
+            "*/*",
+            "application/openmetrics-text;q=0, text/plain",
+            "application/openmetrics-text; version=1.0.0; q=0.000",
+            "application/openmetrics-text;q=x",
+            "application/openmetrics-texts",
+            "text/plain;of=application/openmetrics-text",
+        ] {
+            assert!(!asks(accept), "{accept}");
+        }
+    }
+
+    #[test]
+    fn a_field_without_a_right_name_is_refused() {
+        let (metrics, page) = served();
+        page.set("packets 1\n".to_owned());
+        for field in ["host : evil.example", " host: evil.example", "host", ": x"] {
+            let got = get(metrics, &format!("GET / HTTP/1.1\r\n{field}\r\n\r\n"));
+            assert!(got.starts_with("HTTP/1.1 400 "), "{field}: {got}");
+        }
     }
 
     #[test]

@@ -216,3 +216,97 @@ fn a_capture_of_a_simulated_link_tells_what_the_simulator_knows() {
         }
     }
 }
+
+#[test]
+fn what_was_exported_gives_the_table_s_numbers_when_it_is_read_again() {
+    let lab = tempfile::tempdir().unwrap();
+    let folder = lab.path();
+    let scenario = "duration = '20 s'\ntrace = '100 ms'\n[path]\nrate = '100 Mbit/s'\nrtt = '20 ms'\n\
+                    [[flow]]\nvariant = 'cubic'\nstart = '0 s'\n\
+                    [[flow]]\nvariant = 'reno'\nstart = '2 s'\n";
+    fs::write(folder.join("s.toml"), scenario).unwrap();
+    let args = ["run", "s.toml", "--engine", "simulate", "-o", "known"];
+    done(&trammel(folder, &args));
+    let goodputs = |args: &[&str]| -> Vec<f64> {
+        let output = done(&trammel(folder, args));
+        let tables: serde_json::Value = serde_json::from_str(&output).unwrap();
+        let rows = ["flows", "groups"].map(|name| tables["tables"][name].as_array().unwrap());
+        let rows = rows.into_iter().flatten();
+        rows.map(|row| row["goodput_mbps"].as_f64().unwrap())
+            .collect()
+    };
+    let csv = |name: &str| -> Vec<f64> {
+        let text = fs::read_to_string(folder.join("known").join(name)).unwrap();
+        let mut lines = text.lines();
+        let mut head = lines.next().unwrap().split(',');
+        let at = head.position(|column| column == "goodput_mbps");
+        lines
+            .map(|line| line.split(',').nth(at.unwrap()).unwrap().parse().unwrap())
+            .collect()
+    };
+    let known = [csv("flows.csv"), csv("groups.csv")].concat();
+    assert_eq!(known.len(), 3);
+    for (form, file) in [("iperf3", "a.json"), ("flent", "a.flent.gz")] {
+        done(&trammel(
+            folder,
+            &["export", "known", "--as", form, "-o", file],
+        ));
+        let again = goodputs(&["import", file, "--json"]);
+        assert_eq!(again.len(), 3, "{form}: {again:?}");
+        for (at, (again, known)) in again.iter().zip(&known).enumerate() {
+            // Flent has no sum over all the time but that of its intervals.
+            let within = if at == 2 { 0.02 } else { 1e-4 };
+            let error = again / known - 1.0;
+            assert!(error.abs() < within, "{form}, {at}: {again}, it is {known}");
+        }
+    }
+}
+
+#[test]
+fn a_capture_and_another_program_s_file_stand_together_in_any_order() {
+    let lab = tempfile::tempdir().unwrap();
+    let names = ["kernel.sender.pcap.gz", "two.json", "upload.flent.gz"];
+    let files = names.map(|name| file(name).display().to_string());
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+        let args: Vec<&str> = order.iter().map(|at| files[*at].as_str()).collect();
+        done(&trammel(lab.path(), &[&["import"], &args[..]].concat()));
+    }
+}
+
+#[test]
+fn every_flow_has_its_own_file_of_samples() {
+    let lab = tempfile::tempdir().unwrap();
+    let folder = lab.path();
+    let two = file("two.json").display().to_string();
+    done(&trammel(
+        folder,
+        &["import", &two, "--name", "a/b,a_b", "-o", "out"],
+    ));
+    for name in ["base.a_b.csv", "base.a_b-2.csv"] {
+        assert!(folder.join("out/traces").join(name).exists(), "{name}");
+    }
+    let refused = trammel(folder, &["import", &two, "--name", "a,a"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        said(&refused).contains("makes two flows `a`"),
+        "{}",
+        said(&refused)
+    );
+}
+
+#[test]
+fn a_name_in_a_file_cannot_break_a_sentence_into_lines() {
+    let lab = tempfile::tempdir().unwrap();
+    let text = r#"{"start":{"version":"iperf 3.12","connected":[{"socket":5,
+        "local_host":"a","local_port":1,"remote_host":"x\u001b[31m\ny","remote_port":2}]},
+        "intervals":[],"end":{"streams":[{"sender":{"socket":5,"seconds":1,"bytes":1000000},
+        "receiver":{"socket":5,"seconds":1,"bytes":1000000}}]}}"#;
+    fs::write(lab.path().join("r.json"), text).unwrap();
+    let output = trammel(lab.path(), &["import", "r.json", "-o", "out"]);
+    done(&output);
+    let said = said(&output);
+    assert!(
+        said.contains("x\u{fffd}[31m\u{fffd}y:2 gets 8 Mbit/s"),
+        "{said}"
+    );
+}

@@ -1,5 +1,6 @@
 //! One connection: its handshake, both directions, and where it was captured.
 
+use super::copies::Copies;
 use super::flow::{Flow, Room};
 use super::packet::{End, Seen};
 use super::round_trips::RoundTrips;
@@ -54,6 +55,7 @@ pub(super) struct Connection {
     pub(super) scales: [Option<u8>; 2],
     pub(super) has_sack: [bool; 2],
     pub(super) is_ecn: bool,
+    pub(super) copies: Copies,
 }
 
 impl Connection {
@@ -78,6 +80,7 @@ impl Connection {
             scales: [None; 2],
             has_sack: [false; 2],
             is_ecn: false,
+            copies: Copies::default(),
         }
     }
 

@@ -26,6 +26,18 @@ const USUAL_PAYLOAD: u32 = 1448;
 /// The largest payload that is taken for one segment where no MSS is known (jumbo frames).
 const LARGEST_PAYLOAD: u32 = 9000;
 
+/// Payloads of a full segment on Ethernet, by their options; a larger packet that one of them
+/// divides is several segments.
+const FULL_PAYLOADS: [u32; 4] = [1448, 1460, 1440, 1428];
+const ETHERNET_PAYLOAD: u32 = 1460;
+
+/// The payload of each segment in a packet that is larger than one on Ethernet.
+fn payload_of_each(large: u32) -> Option<u32> {
+    let each = FULL_PAYLOADS.into_iter();
+    let mut dividing = each.filter(|each| large.is_multiple_of(*each));
+    dividing.next().filter(|_| large > ETHERNET_PAYLOAD)
+}
+
 /// A look at a flow, at an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
@@ -72,6 +84,8 @@ pub(super) struct Flow {
     pub(super) mss: Option<u16>,
     has_timestamps: bool,
     largest_payload: u32,
+    /// The payload of a full segment, inferred where no SYN told of one.
+    pub(super) inferred_payload: Option<u32>,
     /// When data began, was last acknowledged anew, and was last seen.
     pub(super) first_data_ns: Option<i64>,
     pub(super) last_news_ns: Option<i64>,
@@ -123,7 +137,7 @@ impl Flow {
             // A sender may know of a smaller path than its peer.
             Some(told) if self.largest_payload >= told => told,
             Some(told) => seen.min(told),
-            None => seen,
+            None => self.inferred_payload.unwrap_or(seen),
         };
         u64::from(bytes.max(1))
     }
@@ -183,6 +197,9 @@ impl Flow {
         self.board.begin(start);
         self.before_data(seen.at_ns, echo);
         self.largest_payload = self.largest_payload.max(segment.len);
+        if self.mss.is_none() && self.inferred_payload.is_none() {
+            self.inferred_payload = payload_of_each(segment.len);
+        }
         self.detect_timeout(seen.at_ns, start);
         let next = self.board.next();
         let ts_val = segment.ts_val;

@@ -7,6 +7,7 @@
 //! Source: RFC 6298 (Karn's rule, smoothing), RFC 7323 §4.1, RFC 2018, RFC 2883, RFC 6675.
 
 mod connection;
+mod copies;
 mod echoes;
 mod flow;
 mod packet;
@@ -49,6 +50,7 @@ struct Capture {
     first_ns: Option<i64>,
     last_ns: i64,
     backwards: u64,
+    copies: u64,
 }
 
 impl Capture {
@@ -82,6 +84,10 @@ impl Capture {
             ranges: (RANGES / flows).clamp(64, RANGES_OF_ONE),
             samples: (SAMPLES / flows).clamp(16, SAMPLES_OF_ONE),
         };
+        if self.connections[at].copies.is_copy(seen) {
+            self.copies += 1;
+            return;
+        }
         self.connections[at].take(seen, room);
     }
 }
@@ -141,6 +147,12 @@ pub(crate) fn read(input: Box<dyn Read + Send>) -> Result<Imported, ImportError>
             count(
                 capture.damaged,
                 "TCP segments have damaged or cut headers, and are passed over.",
+            ),
+            count(
+                capture.copies,
+                "packets were captured more than once (the same identification, numbers and \
+                 timestamps within moments) and count once: capture on one interface, in one \
+                 direction.",
             ),
             count(
                 capture.beyond,

@@ -25,6 +25,8 @@ pub(super) struct Seen {
     pub(super) at_ns: i64,
     pub(super) from: End,
     pub(super) to: End,
+    /// IPv4's identification, where it tells packets apart.
+    pub(super) id: Option<u16>,
     /// Header fields, and payload bytes as on the wire.
     pub(super) segment: Segment,
     /// Bytes of the IP packet.
@@ -73,6 +75,7 @@ pub(super) fn kind(frame: &Frame<'_>) -> Kind {
         at_ns: frame.timestamp.0,
         from: (ip.from, fixed.sport.get()),
         to: (ip.to, fixed.dport.get()),
+        id: ip.id,
         segment,
         ip_bytes: ip.bytes,
         header_bytes: headers,
@@ -83,6 +86,7 @@ pub(super) fn kind(frame: &Frame<'_>) -> Kind {
 struct Ip {
     from: IpAddr,
     to: IpAddr,
+    id: Option<u16>,
     ecn: Ecn,
     header_bytes: usize,
     bytes: u32,
@@ -107,6 +111,7 @@ fn ipv4(data: &[u8], on_wire: u32) -> Option<Ip> {
     Some(Ip {
         from: IpAddr::from(ip.src),
         to: IpAddr::from(ip.dst),
+        id: Some(ip.identification.get()).filter(|id| *id != 0),
         ecn: ecn(ip.tos),
         header_bytes: ip.header_len(),
         // A packet that the card is to segment may not say its length.
@@ -126,6 +131,7 @@ fn ipv6(data: &[u8], on_wire: u32) -> Option<Ip> {
     Some(Ip {
         from: IpAddr::from(ip.src),
         to: IpAddr::from(ip.dst),
+        id: None,
         ecn: ecn(ip.traffic_class()),
         header_bytes: above.at,
         bytes: match u32::from(ip.payload_length.get()) {

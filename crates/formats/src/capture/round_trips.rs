@@ -13,6 +13,7 @@ pub(super) struct RoundTrips {
     count: u64,
     sum: f64,
     least: Option<f64>,
+    greatest: Option<f64>,
     last: Option<f64>,
     smoothed: Option<f64>,
 }
@@ -23,6 +24,7 @@ impl RoundTrips {
         self.count += 1;
         self.sum += us;
         self.least = Some(self.least.map_or(us, |least| least.min(us)));
+        self.greatest = Some(self.greatest.map_or(us, |greatest| greatest.max(us)));
         self.last = Some(us);
         // RFC 6298, (2.2) and (2.3): an eighth of the new sample.
         self.smoothed = Some(self.smoothed.map_or(us, |old| old + (us - old) / 8.0));
@@ -61,7 +63,13 @@ impl RoundTrips {
         let mut so_far = 0;
         self.counts.iter().find_map(|(value, times)| {
             so_far += times;
-            (so_far >= wanted).then_some(*value as f64)
+            // A bucket begins below what is in it, and may begin below all that there is.
+            let value = || {
+                let value = *value as f64;
+                let least = self.least.unwrap_or(value);
+                value.max(least).min(self.greatest.unwrap_or(value))
+            };
+            (so_far >= wanted).then(value)
         })
     }
 }
@@ -82,5 +90,16 @@ mod tests {
         }
         assert_eq!(all.mean_us(), Some(50_000.5));
         assert_eq!(all.min_us(), Some(1.0));
+    }
+
+    #[test]
+    fn quantiles_lie_between_the_least_and_the_greatest() {
+        let mut all = RoundTrips::default();
+        for _ in 0..100 {
+            all.push_ns(50_000_000);
+        }
+        for fraction in [0.0, 0.05, 0.5, 0.99, 1.0] {
+            assert_eq!(all.quantile_us(fraction), Some(50_000.0), "{fraction}");
+        }
     }
 }

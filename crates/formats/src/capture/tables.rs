@@ -41,7 +41,7 @@ const FLOWS: &[(&str, CellType)] = &[
     ("rtt_p95_us", Float),
     ("rtt_p99_us", Float),
     ("cwnd_mean_pkts", Float),
-    ("cwnd_max_pkts", Int),
+    ("cwnd_max_pkts", Float),
     ("completion_s", Float),
     ("receive_window_limited", Float),
     ("loss", Float),
@@ -180,6 +180,13 @@ pub(super) fn fill(
                 .to_owned(),
         );
     }
+    let inferred = sides.iter().find_map(|side| side.flow.inferred_payload);
+    if let Some(bytes) = inferred {
+        notes.push(format!(
+            "Of some flows no handshake was seen: larger packets count as segments of {bytes} \
+             bytes, which is inferred."
+        ));
+    }
     let first_ns = capture.first_ns.unwrap_or_default();
     let total: u64 = sides.iter().map(|side| side.flow.delivered_bytes()).sum();
     let mut flows = Rows::new("flows", FLOWS);
@@ -280,7 +287,7 @@ fn row(side: &Side<'_>, name: &str, first_ns: i64, total: u64) -> Cells {
             "cwnd_max_pkts",
             largest
                 .filter(|_| is_seen)
-                .map(|bytes| pkts(bytes).round() as u64)
+                .map(|bytes| pkts(bytes).round())
                 .into(),
         ),
         ("completion_s", flow.is_complete().then_some(active).into()),

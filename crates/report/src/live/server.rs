@@ -2,14 +2,15 @@
 
 use super::request::{self, LONGEST, Request};
 use super::{Shown, locked};
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Connections at once; further ones are closed. A browser holds some open without a word.
+/// Connections at once; the one that came first makes room for one more. A browser holds some open
+/// without a word.
 pub(super) const MOST_CONNECTIONS: usize = 16;
 /// How long a request may take to come, and an answer to go.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -30,19 +31,17 @@ pub(super) fn begin(
     shown: Arc<Mutex<Shown>>,
     token: String,
 ) -> io::Result<()> {
-    let open = Arc::new(AtomicUsize::new(0));
+    let open = Arc::default();
     let accept = move || {
         for stream in listener.incoming() {
             if locked(&shown).is_gone {
                 return;
             }
             let Ok(stream) = stream else { continue };
-            if open.fetch_add(1, Ordering::SeqCst) >= MOST_CONNECTIONS {
-                open.fetch_sub(1, Ordering::SeqCst);
+            let Ok(guard) = Open::of(&open, &stream) else {
                 continue;
-            }
+            };
             let (shown, token) = (Arc::clone(&shown), token.clone());
-            let guard = Open(Arc::clone(&open));
             let answer = move || {
                 // Who goes away is not told of.
                 let _ = serve(stream, &shown, &token);
@@ -63,12 +62,37 @@ pub(super) fn wake(address: SocketAddr) {
     let _ = TcpStream::connect_timeout(&address, PATIENCE);
 }
 
+/// The connections that are open, in the order in which they came.
+type AllOpen = Arc<Mutex<VecDeque<Arc<TcpStream>>>>;
+
 /// A connection that is open.
-struct Open(Arc<AtomicUsize>);
+struct Open {
+    all: AllOpen,
+    one: Arc<TcpStream>,
+}
+
+impl Open {
+    /// Adds `stream` to `all`; where those are too many the first is closed, which ends its thread.
+    fn of(all: &AllOpen, stream: &TcpStream) -> io::Result<Open> {
+        let one = Arc::new(stream.try_clone()?);
+        let mut open = locked(all);
+        if open.len() >= MOST_CONNECTIONS
+            && let Some(first) = open.pop_front()
+        {
+            // It may be gone already.
+            let _ = first.shutdown(Shutdown::Both);
+        }
+        open.push_back(Arc::clone(&one));
+        Ok(Open {
+            all: Arc::clone(all),
+            one,
+        })
+    }
+}
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        locked(&self.all).retain(|one| !Arc::ptr_eq(one, &self.one));
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) enum Guess {
 /// Guesses what `arguments` mean; nothing where they begin with a command or an option.
 pub(super) fn guess(command: &clap::Command, arguments: &[OsString]) -> Option<Guess> {
     let first = arguments.get(1)?.to_str()?;
-    if first.starts_with('-') || command.find_subcommand(first).is_some() {
+    // No name is no path either: joined to a file's name it would be this folder.
+    if first.is_empty() || first.starts_with('-') || command.find_subcommand(first).is_some() {
         return None;
     }
     let path = Path::new(first);
@@ -111,6 +112,7 @@ mod tests {
         }
         for other in [
             &["trammel"][..],
+            &["trammel", ""],
             &["trammel", "run", "x.toml"],
             &["trammel", "rnu"],
         ] {

@@ -34,7 +34,8 @@ use trammel_traffic::signal::key::Key;
 const PUNCHES: u32 = 1;
 
 /// What describes a stream in our own words.
-const OURS: [&str; 26] = [
+const OURS: [&str; 27] = [
+    "metrics",
     "to",
     "rate",
     "gap",

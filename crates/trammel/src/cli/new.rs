@@ -151,8 +151,13 @@ fn write(template: &Template, path: &Path) -> anyhow::Result<()> {
 
 /// Writes a file that does not exist.
 fn create(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let written = file.and_then(|mut file| file.write_all(bytes));
+    // The folder is made where it is missing, as every `-o` does.
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let written = std::fs::create_dir_all(folder).and_then(|()| {
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create_new(true).open(path)?;
+        file.write_all(bytes)
+    });
     written.map_err(|why| match why.kind() {
         ErrorKind::AlreadyExists => anyhow::anyhow!(
             "`{}` exists, and no file is overwritten; give another one with `-o FILE`",
@@ -200,6 +205,14 @@ mod tests {
         let why = write(&all[0], &path).unwrap_err().to_string();
         assert!(why.contains("exists"), "{why}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), all[0].text);
+    }
+
+    #[test]
+    fn the_folder_is_made_where_it_is_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/x.toml");
+        write(&all()[0], &path).unwrap();
+        assert!(path.is_file());
     }
 
     #[test]

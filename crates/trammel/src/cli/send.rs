@@ -101,7 +101,9 @@ pub(super) struct Args {
     /// Send from this host, where `trammel send --daemon` runs [default port: 9311]
     #[arg(
         long, value_name = "HOST",
-        conflicts_with_all = ["log", "log_to", "sleep", "real_time", "by", "departures", "threads"]
+        conflicts_with_all = [
+            "log", "log_to", "sleep", "real_time", "by", "departures", "threads", "metrics"
+        ]
     )]
     from: Option<String>,
     #[command(flatten)]

@@ -7,7 +7,7 @@ mod tables;
 
 use anyhow::{Context, bail};
 use point::Point;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use trammel_formats::{Format, Imported, read};
 use trammel_ground::{DONE, machine, print, say};
 use trammel_report::provenance::provenance;
-use trammel_report::run_folder::{Out, RunFolder, RunInfo};
+use trammel_report::run_folder::{Out, RunFolder, RunInfo, file_name};
 use trammel_stats::table::write_json;
 
 /// What `trammel import` asks for.
@@ -48,7 +48,7 @@ pub(crate) fn run(job: &ImportJob) -> anyhow::Result<ExitCode> {
     }
     for point in &points {
         for note in &point.imported.notes {
-            say(&format!("note: `{}`: {note}", point.file));
+            say(&one_line(&format!("note: `{}`: {note}", point.file)));
         }
     }
     let tables = tables::all(&points);
@@ -57,6 +57,7 @@ pub(crate) fn run(job: &ImportJob) -> anyhow::Result<ExitCode> {
         for table in &tables {
             folder.write_table(table)?;
         }
+        let mut taken = BTreeSet::new();
         for point in &points {
             for (repeat, run) in point.imported.runs.iter().enumerate() {
                 let name = match point.imported.runs.len() {
@@ -64,7 +65,8 @@ pub(crate) fn run(job: &ImportJob) -> anyhow::Result<ExitCode> {
                     _ => format!("{}.{repeat}", point.name),
                 };
                 for trace in &run.traces {
-                    folder.write_trace(&name, &trace.entity, &trace.samples)?;
+                    let entity = own_file(&name, &trace.entity, &mut taken);
+                    folder.write_trace(&name, &entity, &trace.samples)?;
                 }
             }
         }
@@ -85,7 +87,7 @@ pub(crate) fn run(job: &ImportJob) -> anyhow::Result<ExitCode> {
         report.provenance = provenance(&info, facts.collect());
         folder.write_page(&report)?;
         let path = folder.finish(&info)?;
-        say(&report.answer.sentence);
+        say(&one_line(&report.answer.sentence));
         say(&path.join("report.html").display().to_string());
     }
     if job.json {
@@ -112,6 +114,22 @@ fn import(path: &Path, format: Option<Format>) -> anyhow::Result<Imported> {
         Box::new(BufReader::new(file))
     };
     read(input, format).with_context(|| format!("`{}`", path.display()))
+}
+
+/// A text with names of files in it as one line: what would break it is replaced.
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
+}
+
+/// What the file of the samples of `entity` is called: names that differ may have one file's name.
+fn own_file(point: &str, entity: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut own = entity.to_owned();
+    let mut number = 2;
+    while !taken.insert(file_name(&format!("{point}.{own}"))) {
+        own = format!("{entity}-{number}");
+        number += 1;
+    }
+    own
 }
 
 /// What the point of `path` is called: `base` where there is one only, as in runs without a sweep.

@@ -3,11 +3,12 @@
 
 use super::point::Point;
 use anyhow::bail;
+use std::collections::BTreeMap;
 use trammel_core::label::Label;
 use trammel_formats::Imported;
 use trammel_scenario::columns::support;
 use trammel_stats::stats::Moments;
-use trammel_stats::table::CellType::{Int, Text};
+use trammel_stats::table::CellType::{self, Float, Int, Text};
 use trammel_stats::table::{Cell, Column, Row, Table};
 use trammel_transport::summary::{COLUMNS, Of, moments, push};
 
@@ -55,9 +56,20 @@ pub(super) fn named(mut imported: Imported, names: &[String]) -> anyhow::Result<
             known.join(", ")
         );
     }
+    let kept = known.get(names.len()..).unwrap_or_default();
+    let all: Vec<&String> = names.iter().chain(kept).collect();
+    if let Some(twice) =
+        (1..all.len()).find(|at| names.contains(all[*at]) && all[..*at].contains(&all[*at]))
+    {
+        bail!(
+            "`--name` makes two flows `{}`; give each a name of its own",
+            all[twice].escape_debug()
+        );
+    }
     // Repeats have other ports, and the same order.
     for run in &mut imported.runs {
         let mut left = names.iter();
+        let mut renames: BTreeMap<String, &String> = BTreeMap::new();
         for table in &mut run.tables {
             let column = entity_column(table.name());
             let Ok(at) = table.column(column) else {
@@ -67,10 +79,7 @@ pub(super) fn named(mut imported: Imported, names: &[String]) -> anyhow::Result<
             for row in table.rows() {
                 let mut cells = row.cells().to_vec();
                 if let Some(name) = left.next() {
-                    let old = row.text(column).to_owned();
-                    for trace in run.traces.iter_mut().filter(|trace| trace.entity == old) {
-                        trace.entity.clone_from(name);
-                    }
+                    renames.insert(row.text(column).to_owned(), name);
                     cells[at] = name.as_str().into();
                 }
                 renamed
@@ -78,6 +87,12 @@ pub(super) fn named(mut imported: Imported, names: &[String]) -> anyhow::Result<
                     .expect("the row has the table's own columns");
             }
             *table = renamed;
+        }
+        // All at once: a new name may be another's old one.
+        for trace in &mut run.traces {
+            if let Some(name) = renames.get(&trace.entity) {
+                trace.entity.clone_from(name);
+            }
         }
     }
     Ok(imported)
@@ -102,13 +117,32 @@ pub(super) fn all(points: &[Point]) -> Vec<Table> {
     tables
 }
 
+/// The type that holds what both hold, since formats may differ in what a column is.
+fn wider(one: CellType, other: CellType) -> CellType {
+    match (one, other) {
+        _ if one == other => one,
+        (Int, Float) | (Float, Int) => Float,
+        _ => Text,
+    }
+}
+
+/// `cell` in a column of type `of`.
+fn as_type(cell: Cell, of: CellType) -> Cell {
+    match (cell, of) {
+        (Cell::Int(number), Float) => Cell::Float(number as f64),
+        (cell @ (Cell::Int(_) | Cell::Float(_)), Text) => cell.to_string().into(),
+        (cell, _) => cell,
+    }
+}
+
 /// The rows of the tables `name` of all runs.
 fn gathered(name: &str, points: &[Point]) -> Table {
     let mut own: Vec<Column> = Vec::new();
     for run in points.iter().flat_map(|point| &point.imported.runs) {
         for column in run.table(name).iter().flat_map(|table| table.columns()) {
-            if own.iter().all(|known| known.name != column.name) {
-                own.push(column.clone());
+            match own.iter_mut().find(|known| known.name == column.name) {
+                Some(known) => known.cell_type = wider(known.cell_type, column.cell_type),
+                None => own.push(column.clone()),
             }
         }
     }
@@ -124,11 +158,14 @@ fn gathered(name: &str, points: &[Point]) -> Table {
                     point.name.as_str().into(),
                     repeat.into(),
                 ];
-                let cell = |column: &Column| row.get(&column.name).cloned().unwrap_or_default();
+                let cell = |column: &Column| {
+                    let cell = row.get(&column.name).cloned().unwrap_or_default();
+                    as_type(cell, column.cell_type)
+                };
                 cells.extend(own.iter().map(cell));
                 table
                     .push(cells)
-                    .expect("a column has one type in all files");
+                    .expect("the cells are of their columns' types");
             }
         }
     }

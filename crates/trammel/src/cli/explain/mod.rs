@@ -19,6 +19,8 @@ use trammel_scenario::registry::Family;
 
 /// Names that are suggested for one that nobody knows.
 const MOST_SUGGESTED: usize = 5;
+/// Bytes of a word that is looked up, at most: no name is so long, and to compare takes its time.
+const LONGEST_WORD: usize = 128;
 
 /// Say what a word means: a key, a metric, a variant, a queue, an element, a column, a term
 ///
@@ -42,6 +44,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, command: &clap::Command) -> anyhow::Result<ExitCode> {
     // `trammel explain phase effects` needs no quotes.
     let word = args.word.join(" ");
+    if word.len() > LONGEST_WORD {
+        anyhow::bail!(
+            "no word has {} bytes; `trammel list` shows what there is",
+            word.len()
+        );
+    }
     let found = meanings(&word, command);
     if found.is_empty() {
         let near = suggested(&word, command);
@@ -272,5 +280,14 @@ mod tests {
     fn an_unknown_word_has_suggestions() {
         let near = suggested("utilization", &Cli::command());
         assert_eq!(near.first().map(String::as_str), Some("utilisation"));
+    }
+
+    #[test]
+    fn a_word_longer_than_any_name_is_refused() {
+        let args = Args {
+            word: vec!["utilisation".repeat(10_000)],
+            json: false,
+        };
+        assert!(run(&args, &Cli::command()).is_err());
     }
 }

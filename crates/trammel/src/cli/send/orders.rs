@@ -34,7 +34,7 @@ pub(super) struct DaemonArgs {
         long,
         conflicts_with_all = [
             "to", "FlowArgs", "script", "log", "log_to", "from", "by", "departures", "flows",
-            "threads", "json"
+            "threads", "json", "metrics"
         ]
     )]
     daemon: bool,
