@@ -221,7 +221,8 @@ fn a_capture_of_a_simulated_link_tells_what_the_simulator_knows() {
 fn what_was_exported_gives_the_table_s_numbers_when_it_is_read_again() {
     let lab = tempfile::tempdir().unwrap();
     let folder = lab.path();
-    let scenario = "duration = '20 s'\ntrace = '100 ms'\n[path]\nrate = '100 Mbit/s'\nrtt = '20 ms'\n\
+    let scenario = "duration = '20 s'\ntrace = '100 ms'\n[path]\nrate = '100 Mbit/s'\n\
+                    rtt = '20 ms'\n\
                     [[flow]]\nvariant = 'cubic'\nstart = '0 s'\n\
                     [[flow]]\nvariant = 'reno'\nstart = '2 s'\n";
     fs::write(folder.join("s.toml"), scenario).unwrap();

@@ -3,7 +3,7 @@
 //!
 //! The page is the report of what is done so far, and asks every second whether there is more. It
 //! is read-only. Who may ask: programs that know the token in its address, which is printed and
-//! nowhere else, by a name of this machine ([`request`]). With the run the page ends: a browser
+//! nowhere else, by a name of this machine (`request`). With the run the page ends: a browser
 //! that looks at it has the whole report, which needs nobody any more.
 
 mod request;
