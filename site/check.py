@@ -9,7 +9,6 @@ each kind of reference; `--all` takes all. Links to other sites are counted, not
 
 import json
 import queue
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ import urllib.parse
 from html.parser import HTMLParser
 from pathlib import Path
 
+import chromium
 import serve
 from serve import BOOK
 
@@ -132,12 +132,6 @@ def looked_at(all_of_them: bool) -> list[str]:
     return chosen
 
 
-def browser() -> str | None:
-    """Chromium, where there is one."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next((found for name in names if (found := shutil.which(name))), None)
-
-
 def in_browser(program: str, shown: list[str]) -> list[str]:
     """The faults that a browser sees."""
     answers: queue.Queue[list[str]] = queue.Queue()
@@ -224,7 +218,7 @@ def main() -> None:
     faults += broken
     faults += missed(SAID_BY_FILE, Page(FAULTY).faults)
     shown: list[str] = []
-    program = browser()
+    program = chromium.program()
     if program is None:
         print("skipped: colours and widths: no Chromium on the PATH")
     else:

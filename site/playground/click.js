@@ -5,6 +5,7 @@ import { element } from "./controls.js";
 import { Engine } from "./engine.js";
 import { changed, make, read } from "./packet.js";
 import { fromFragment, toFragment } from "./share.js";
+import { table } from "./tables.js";
 
 const EXAMPLE = `// A router between two networks. Paste your own.
 FromDevice(eth0) -> c0 :: Classifier(12/0806 20/0001, 12/0800, -);
@@ -123,18 +124,12 @@ class Configuration {
     this.drawing.replaceChildren(document.importNode(parsed, true));
   }
 
-  #table(caption, heads, rows) {
-    return element("table", {}, element("caption", {}, caption),
-      element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
-      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell, i) => element(i ? "td" : "th", i ? {} : { scope: "row" }, cell))))));
-  }
-
   #estimate(estimate) {
     if (!estimate) { this.estimate.replaceChildren(); return; }
     if (estimate.error) { this.estimate.replaceChildren(element("p", {}, estimate.error)); return; }
     const rows = estimate.rows.map((row) => [show(row.frame_bytes, 5), show(row.cost_cycles), `${show(row.low_cycles)} to ${show(row.high_cycles)}`, show(row.rate_mpps), show(row.line_gbps), row.bound_by]);
     this.estimate.replaceChildren(
-      this.#table(`Predicted on ${estimate.machine} (${estimate.title}), one core`, ["frame, bytes", "cycles", "from, to", "Mpps", "Gbit/s on the wire", "bound by"], rows),
+      table(`Predicted on ${estimate.machine} (${estimate.title}), one core`, ["frame, bytes", "cycles", "from, to", "Mpps", "Gbit/s on the wire", "bound by"], rows),
       ...estimate.notes.map((note) => element("p", {}, note)),
       element("details", {}, element("summary", {}, "What each element costs"), element("pre", { tabIndex: 0 }, estimate.shares)));
   }
@@ -155,7 +150,7 @@ class Configuration {
       const packet = element("div", {}, { pushed: read(step.data), pulled: read(step.data) }[step.how] || step.how);
       return [where, step.class, element("div", {}, packet, bytes)];
     });
-    this.way.replaceChildren(this.#table("Each line: where the packet comes, and what it is before the element touches it; bytes that changed are marked", ["element", "class", "packet"], rows));
+    this.way.replaceChildren(table("Each line: where the packet comes, and what it is before the element touches it; bytes that changed are marked", ["element", "class", "packet"], rows));
     this.way.firstElementChild.className = "tp-words";
   }
 

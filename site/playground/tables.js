@@ -1,4 +1,4 @@
-// What a run gives as tables of a page: of its first point and repeat.
+// Tables of a page, and what the first point and repeat of a run gives as such.
 
 import { element } from "./controls.js";
 import { fromCsv } from "./series.js";
@@ -16,7 +16,7 @@ const firstRun = (csv) => {
   return { rows: ours, cell };
 };
 
-const table = (caption, heads, body) => element("table", {}, element("caption", {}, caption),
+export const table = (caption, heads, body) => element("table", {}, element("caption", {}, caption),
   element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
   element("tbody", {}, ...body.map((row) => element("tr", {}, ...row.map((text, i) => element(i ? "td" : "th", i ? {} : { scope: "row" }, text))))));
 
