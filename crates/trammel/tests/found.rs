@@ -199,6 +199,21 @@ fn a_receiver_may_acknowledge_every_fifth_segment() {
 }
 
 #[test]
+fn what_users_of_applications_get_is_the_answer_beside_flows() {
+    let both = "[[flow]]\nvariant = 'cubic'\n[[app]]\nname = 'talk'\nkind = 'voice'\n";
+    let (_, sentence) = answer(&format!("duration = '10 s'\n{PATH}{both}"));
+    assert!(
+        sentence.starts_with("Opinion score of `talk` is "),
+        "{sentence}"
+    );
+    // What the file asks for comes first.
+    let (_, sentence) = answer(&format!(
+        "answer = 'goodput'\nduration = '10 s'\n{PATH}{both}"
+    ));
+    assert!(sentence.starts_with("`cubic` gets "), "{sentence}");
+}
+
+#[test]
 fn workloads_alone_have_an_answer_with_its_number() {
     let web = "[[workload]]\nname = 'web'\nkind = 'poisson'\nload = 0.3\nsize = '20 kB'\n";
     let (number, sentence) = answer(&format!("duration = '10 s'\n{PATH}{web}"));

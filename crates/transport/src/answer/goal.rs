@@ -13,8 +13,17 @@ pub(super) fn goals(file: &File, shape: &Shape) -> Vec<Goal> {
     if let Some(asked) = scenario.answer {
         return vec![asked];
     }
+    // Who adds an application asks what its user gets, whatever flows are in its way.
+    let of_apps = (!scenario.apps.is_empty()).then_some(Goal::Experience);
+    let of_apps = of_apps.filter(|_| !matches!(shape, Shape::Matrix(_)));
+    of_apps.into_iter().chain(of_others(file, shape)).collect()
+}
+
+/// The goals that flows, streams and workloads suggest.
+fn of_others(file: &File, shape: &Shape) -> Vec<Goal> {
+    let scenario = &file.points[0].scenario;
     if scenario.flows.is_empty() && !scenario.apps.is_empty() {
-        return vec![Goal::Experience];
+        return Vec::new();
     }
     if scenario.flows.is_empty() {
         let of_streams = (!scenario.streams.is_empty()).then_some(Goal::Loss);
