@@ -4,7 +4,7 @@
 
 const CACHE = "trammel";
 const PLAYGROUND = ["", "index.html", "play.js", "controls.js", "engine.js", "plots.js", "presets.js", "series.js", "share.js", "svg.js", "tables.js",
-  "offline.js", "worker.js", "click.html", "click.js", "click.wasm", "packet.js", "style.css", "uPlot.iife.min.js", "uPlot.min.css", "trammel.wasm"].map((name) => `playground/${name}`);
+  "offline.js", "worker.js", "click.html", "click.js", "click.wasm", "packet.js", "style.css", "curves.js", "curves.css", "trammel.wasm"].map((name) => `playground/${name}`);
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(PLAYGROUND)).then(() => self.skipWaiting()));

@@ -106,8 +106,8 @@ export class Playground {
         this.main = element("div", { class: "tp-main" }, this.question, this.reveal, this.fault, this.answer, this.tell, shown, canvas, this.tables, this.notes)),
       this.said,
     );
+    Colours.within(box);
     this.plots = new Plots(canvas, []);
-    this.plots.say = (text) => { this.said.textContent = text; };
     document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement) this.#leave(); });
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && box.classList.contains("lecture")) this.#leave();
@@ -159,6 +159,7 @@ export class Playground {
     this.preset = preset;
     this.notice = "";
     this.menu.value = preset ? preset.name : "";
+    this.plots.whole();
     this.#show(preset ? preset.plots : plots);
     this.#write(text);
     this.isHidden = Boolean(preset) && this.box.classList.contains("lecture");
@@ -368,13 +369,12 @@ export class Playground {
     this.box.classList.remove("lecture");
     this.lectureButton.setAttribute("aria-pressed", "false");
     if (document.fullscreenElement) document.exitFullscreen();
-    if (this.isHidden) this.#reveal(); else this.plots.redraw();
+    if (this.isHidden) this.#reveal(); else this.#paint();
   }
 
   #reveal() {
     this.isHidden = false;
     this.reveal.hidden = true;
-    this.plots.redraw();
     this.#go(this.turn);
   }
 }

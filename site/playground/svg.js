@@ -4,15 +4,7 @@ const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [760, 240, 64, 12, 30, 44];
 const COLOURS = ["#0072b2", "#d55e00", "#008f68", "#aa3377", "#a87700", "#3a9bdc", "#5b5b5b", "#7f4fc9"];
 const escaped = (text) => text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
-export const ticks = (low, high, count) => {
-  const rough = (high - low) / count;
-  if (!(rough > 0)) return [low];
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find((size) => size * power >= rough * 0.999) * power;
-  const first = Math.ceil(low / step - 1e-9);
-  const last = Math.floor(high / step + 1e-9);
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
-};
+const LINEAR = Axes.complete({});
 
 const one = (plot, top) => {
   const end = plot.time[plot.time.length - 1] || 1;
@@ -22,12 +14,12 @@ const one = (plot, top) => {
   const x = (t) => LEFT + (t / end) * (WIDTH - LEFT - RIGHT);
   const y = (v) => top + TOP + (1 - v / high) * (HEIGHT - TOP - BOTTOM);
   const parts = [`<text x="${LEFT}" y="${top + 18}" font-weight="600">${escaped(plot.title)}, ${escaped(plot.unit)}</text>`];
-  for (const v of ticks(0, high, 4)) {
+  for (const v of Axes.marks(LINEAR, 0, high, 4)) {
     parts.push(`<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(v).toFixed(1)}" y2="${y(v).toFixed(1)}" stroke="#e3e2dd"/>`,
-      `<text x="${LEFT - 6}" y="${(y(v) + 4).toFixed(1)}" text-anchor="end">${v}</text>`);
+      `<text x="${LEFT - 6}" y="${(y(v) + 4).toFixed(1)}" text-anchor="end">${Axes.markText(LINEAR, v)}</text>`);
   }
-  for (const t of ticks(0, end, 8)) {
-    parts.push(`<text x="${x(t).toFixed(1)}" y="${top + HEIGHT - BOTTOM + 16}" text-anchor="middle">${t}</text>`);
+  for (const t of Axes.marks(LINEAR, 0, end, 8)) {
+    parts.push(`<text x="${x(t).toFixed(1)}" y="${top + HEIGHT - BOTTOM + 16}" text-anchor="middle">${Axes.markText(LINEAR, t)}</text>`);
   }
   for (const line of plot.lines) {
     const colour = COLOURS[line.colour % COLOURS.length];

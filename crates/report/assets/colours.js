@@ -3,11 +3,14 @@ const Colours = (() => {
   "use strict";
   let known = {};
   let probe = null;
+  let place = null;
   const watching = new Set();
+  // Takes the colours that hold within an element, where the page itself has none.
+  const within = (element) => { place = element; };
   const of = (name) => {
     if (!known[name]) {
       if (!probe || !probe.isConnected) {
-        probe = document.body.appendChild(Dom.make("i"));
+        probe = (place || document.body).appendChild(Dom.make("i"));
         probe.hidden = true;
       }
       probe.style.color = `var(--${name})`;
@@ -26,5 +29,5 @@ const Colours = (() => {
     watching.forEach((repaint) => repaint());
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
-  return { of, faint, watch, changed };
+  return { within, of, faint, watch, changed };
 })();

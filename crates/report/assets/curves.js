@@ -3,20 +3,26 @@
 // It needs uPlot, then dom.js, numbers.js, axes.js, marks.js, colours.js, readout.js and legend.js, in this order and as
 // classic scripts or one after the other in one, and the styles colours.css and curves.css.
 //
-//   const curves = Curves.draw(box, data, { name, legend, group, height, reset });
+//   const curves = Curves.draw(box, data, { name, legend, group, height, left, reset });
 //
-// `data` is { x, y, series, rules, shapes }: `x` and `y` are axes (axes.js), and a series is { name, x, y } with
-// numbers ascending in `x`, null in `y` for a gap, and where wanted { colour, label, words, dash, line, step, points,
-// shape, shapes, hollow, low, high, beside }. What is left out has a default, and a range is that of the data.
-// Options: `name`, what the plot is called to who does not see it; `legend` false for none; `group`, whose plots share
-// cursor and zoom; `height`, a function of the width; `reset`, called with whether a part is zoomed.
+// `data` is { x, y, series, rules, shapes, spans, ticks }: `x` and `y` are axes (axes.js), and a series is
+// { name, x, y } with numbers ascending in `x`, null in `y` for a gap, and where wanted { colour, label, words, dash,
+// line, step, points, shape, shapes, hollow, low, high, beside }. `spans` shade parts of the x axis under the curves,
+// each { from, to, colour }, and `ticks` are places on it that are marked at the bottom. What is left out has a
+// default, and a range is that of the data.
+// Options: `name`, what the plot is called to who does not see it, a text or a function that gives it of the series;
+// `legend` false for none; `group`, whose plots share cursor and zoom; `height`, a function of the width; `left`, what
+// the y axis is wide at least, in pixels, so that plots below one another have one time; `reset`, called with whether
+// a part is zoomed.
 //
-// It gives { data, element, set, show, focus, whole, remove }: `set` draws other data in its place, as often as
-// wanted; `show` and `focus` take a key of legend.js.
+// It gives { data, element, set, show, focus, zoom, fit, remove }: `set` draws other data in its place, as often as
+// wanted, and keeps what is zoomed; `show` and `focus` take a key of legend.js; `zoom` takes [from, to], or null for
+// the whole, in all plots of the group; `fit` asks `height` again.
 const Curves = (() => {
   "use strict";
   const FONT = '12px system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
   const COLOURS = 8;
+  const FAR = 40; // pixels
   const tall = (width) => Math.round(Math.min(400, Math.max(250, width * 0.5)));
 
   const complete = (given) => {
@@ -24,7 +30,7 @@ const Curves = (() => {
       name: "", label: "", words: "", colour: i % COLOURS, shape: i % COLOURS, dash: [], line: true, step: false,
       points: false, hollow: false, shapes: [], low: [], high: [], beside: false, ...one,
     }));
-    const data = { rules: [], shapes: [], ...given, series, x: Axes.complete(given.x), y: Axes.complete(given.y) };
+    const data = { rules: [], shapes: [], spans: [], ticks: [], ...given, series, x: Axes.complete(given.x), y: Axes.complete(given.y) };
     const across = (isUpright) => data.rules.filter((rule) => rule.upright === isUpright).map((rule) => rule.at);
     data.x.range ||= Axes.span(data.x, series.flatMap((one) => [...one.x]).concat(across(true)));
     if (!data.y.range) {
@@ -42,7 +48,9 @@ const Curves = (() => {
       place.push(options.length);
       const tone = () => Colours.of("c" + series.colour);
       const add = (values, extra) => {
-        columns.push([series.x, values]);
+        // Neighbours over the same places are one table: there is less to join.
+        const last = columns[columns.length - 1];
+        if (last && last[0] === series.x) last.push(values); else columns.push([series.x, values]);
         owner.push(i);
         options.push({ points: { show: false }, spanGaps: false, ...extra });
       };
@@ -118,6 +126,19 @@ const Curves = (() => {
     }
   });
 
+  const paintUnder = (u, { spans, ticks }) => clipped(u, (ctx) => {
+    const { left, top, width, height } = u.bbox;
+    for (const span of spans) {
+      const [from, to] = [span.from, span.to].map((x) => Math.min(left + width, Math.max(left, u.valToPos(x, "x", true))));
+      ctx.fillStyle = Colours.faint("c" + span.colour, 0.14);
+      ctx.fillRect(from, top, Math.max(devicePixelRatio, to - from), height);
+    }
+    ctx.fillStyle = Colours.of("large");
+    for (const at of ticks) {
+      ctx.fillRect(u.valToPos(at, "x", true) - devicePixelRatio / 2, top + height, devicePixelRatio, -9 * devicePixelRatio);
+    }
+  });
+
   const axisOf = (spec, perMark, extra) => ({
     stroke: () => Colours.of("muted"), font: FONT, gap: 5,
     grid: { show: false }, ticks: { stroke: () => Colours.of("line"), width: 1, size: 5 },
@@ -131,11 +152,19 @@ const Curves = (() => {
   });
   const division = (axis) => axis.log ? { distr: 3 } : axis.near ? { distr: 4, asinh: axis.near } : { distr: 1 };
 
-  // Arrow keys move the cursor from point to point, and Home and End to the ends; Escape takes it away.
-  const steer = (event, plot) => {
+  // Left and right move the cursor from point to point, and Home and End to the ends; Escape takes it away. Up zooms in
+  // around it, and down shows all.
+  const steer = (event, plot, zoom) => {
     const by = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
     const middle = plot.over.clientHeight / 2;
     if (event.key === "Escape") plot.setCursor({ left: -10, top: -10 });
+    if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+      event.preventDefault();
+      const half = plot.over.clientWidth / 2;
+      const at = plot.cursor.left >= 0 ? plot.cursor.left : half;
+      const from = Math.min(half, Math.max(0, at - half / 2));
+      zoom(event.key === "ArrowUp" ? [plot.posToVal(from, "x"), plot.posToVal(from + half, "x")] : null);
+    }
     if (by === undefined) return;
     event.preventDefault();
     const xs = plot.data[0];
@@ -151,8 +180,17 @@ const Curves = (() => {
     plot.setCursor({ left: plot.valToPos(xs[inside[next]], "x"), top: middle });
   };
 
+  // The plots of each group.
+  const groups = new Map();
+  const groupOf = (name) => {
+    if (!name) return new Set();
+    if (!groups.has(name)) groups.set(name, new Set());
+    return groups.get(name);
+  };
+
   const draw = (box, given, options = {}) => {
     const handle = {};
+    const group = groupOf(options.group);
     const element = Dom.make("div", "live");
     const title = Dom.make("div", "y-title");
     const canvas = Dom.make("div", "canvas");
@@ -160,7 +198,9 @@ const Curves = (() => {
     const height = options.height || tall;
     let [data, plot, of, view, shown] = [null, null, null, null, new Map()];
     tip.hidden = true;
+    // Who points sees it; who moves by keys hears it, of the plot that has them.
     tip.setAttribute("role", "status");
+    tip.setAttribute("aria-live", "off");
     element.append(title, canvas);
     box.append(element);
 
@@ -182,8 +222,12 @@ const Curves = (() => {
           column.forEach((v, k) => v === null || series.x[k] < from || series.x[k] > to || values.push(v));
         }
       });
-      const [low, high] = [Math.min(...values), Math.max(...values)];
-      return low < high ? Axes.withRoom(data.y, low, high) : data.y.range;
+      return values.length ? Axes.withRoom(data.y, ...Axes.span(data.y, values)) : data.y.range;
+    };
+    // The last mark of the x axis stands half beyond the plot.
+    const beyond = () => {
+      const marks = Axes.marks(data.x, ...(view || data.x.range), 5);
+      return Math.max(24, 6 + 3.5 * Axes.markText(data.x, marks[marks.length - 1] ?? 0).length);
     };
     const size = () => {
       const width = Math.max(240, Math.floor(canvas.clientWidth));
@@ -192,8 +236,7 @@ const Curves = (() => {
 
     const make = () => new uPlot({
       ...size(),
-      // The last mark of the x axis stands half beyond the plot.
-      padding: [8, 24, 0, 0],
+      padding: [8, beyond, 0, 0],
       legend: { show: false },
       focus: { alpha: 0.22 },
       cursor: {
@@ -205,7 +248,9 @@ const Curves = (() => {
           if (!series) return hovered;
           if (of.place[of.owner[at]] !== at || !series.line) return null;
           const k = ReadOut.meant(u, data.series, all()).kept[of.owner[at]];
-          return k < 0 ? null : ReadOut.nearest(of.joined[0], series.x[k], false);
+          // A line of few points has none at hand.
+          if (k < 0 || Math.abs(u.valToPos(series.x[k], "x") - u.cursor.left) > FAR) return null;
+          return ReadOut.nearest(of.joined[0], series.x[k], false);
         },
       },
       scales: {
@@ -213,10 +258,10 @@ const Curves = (() => {
         y: { ...division(data.y), range: rangeY },
       },
       axes: [
-        axisOf(() => data.x, 58, { label: data.x.text, labelFont: FONT, labelSize: 20, labelGap: 2, size: 30 }),
+        axisOf(() => data.x, 58, { label: data.x.text || undefined, labelFont: FONT, labelSize: 20, labelGap: 2, size: 30 }),
         axisOf(() => data.y, 36, {
           grid: { stroke: () => Colours.of("grid"), width: 1 }, ticks: { show: false }, gap: 7,
-          size: (u, values) => 14 + 7 * Math.max(1, ...(values || []).map((text) => text.length)),
+          size: (u, values) => Math.max(options.left || 0, 14 + 7 * Math.max(1, ...(values || []).map((text) => text.length))),
         }),
       ],
       series: of.options,
@@ -226,6 +271,7 @@ const Curves = (() => {
           const i = of.owner[at];
           if (i >= 0 && of.place[i] === at && data.series[i].points && isShown(i)) paintPoints(u, at, data.series[i]);
         }],
+        drawClear: [(u) => paintUnder(u, data)],
         draw: [(u) => paintRules(u, data.rules)],
         setCursor: [(u) => ReadOut.show(u, data, all(), tip, canvas)],
         setScale: [(u, axis) => axis === "x" && options.reset && options.reset(Boolean(view))],
@@ -242,20 +288,28 @@ const Curves = (() => {
       data = handle.data = complete(next);
       of = columnsOf(data);
       title.textContent = data.y.text;
+      title.hidden = !data.y.text;
+      const [first, last] = data.x.range;
+      // A zoom is kept while its part is on the axis.
+      if (view && (view[0] >= last || view[1] <= first)) view = null;
       if (plot && before === form(data)) {
-        plot.setData(of.joined, true);
+        plot.setData(of.joined, false);
+        fit();
+        scale(view);
+        call();
         return;
       }
       if (plot) plot.destroy();
       plot = make();
+      scale([...group].map((one) => one.view()).find(Boolean) || null);
       canvas.append(tip);
-      const drawn = canvas.querySelector("canvas");
-      drawn.setAttribute("role", "img");
-      drawn.setAttribute("aria-label", options.name || [data.y.text, data.x.text].join(" against "));
+      call();
       plot.over.tabIndex = 0;
       plot.over.setAttribute("role", "group");
-      plot.over.setAttribute("aria-label", "Plot: arrow keys read its points");
-      plot.over.addEventListener("keydown", (event) => steer(event, plot));
+      plot.over.setAttribute("aria-label", "Plot: left and right read its points, up and down zoom");
+      plot.over.addEventListener("keydown", (event) => steer(event, plot, zoom));
+      plot.over.addEventListener("focus", () => tip.setAttribute("aria-live", "polite"));
+      plot.over.addEventListener("blur", () => tip.setAttribute("aria-live", "off"));
       data.series.forEach((series) => show(Legend.key(series), shown.get(Legend.key(series)) !== false));
       if (legend) legend.remove();
       legend = null;
@@ -277,20 +331,34 @@ const Curves = (() => {
       if (key === null) plot.setSeries(null, { focus: false });
       else eachOf(key, (first) => plot.setSeries(first, { focus: true }));
     };
-    const whole = () => plot.setScale("x", { min: ends()[0], max: ends()[1] });
-    const unwatch = Colours.watch(() => plot.redraw(false, true));
-    const observer = new ResizeObserver(() => {
+    const call = () => {
+      const drawn = canvas.querySelector("canvas");
+      const name = typeof options.name === "function" ? options.name(data.series) : options.name;
+      drawn.setAttribute("role", "img");
+      drawn.setAttribute("aria-label", name || [data.y.text, data.x.text].join(" against "));
+    };
+    const scale = (range) => {
+      const [min, max] = range || ends();
+      plot.setScale("x", { min, max });
+    };
+    const zoom = (range) => (group.size ? group : [handle]).forEach((one) => one.scale(range));
+    const fit = () => {
       const next = size();
       if (canvas.clientWidth && (next.width !== plot.width || next.height !== plot.height)) plot.setSize(next);
-    });
+    };
+    const unwatch = Colours.watch(() => plot.redraw(false, true));
+    // In a frame of its own: a size that changes sizes would be a loop.
+    const observer = new ResizeObserver(() => requestAnimationFrame(fit));
     const remove = () => {
+      group.delete(handle);
       unwatch();
       observer.disconnect();
       plot.destroy();
       element.remove();
     };
-    Object.assign(handle, { element, set, show, focus, whole, remove });
+    Object.assign(handle, { element, set, show, focus, zoom, fit, remove, scale, view: () => view });
     set(given);
+    if (options.group) group.add(handle);
     observer.observe(canvas);
     return handle;
   };

@@ -19,7 +19,7 @@ const Report = (() => {
     const data = JSON.parse(figure.querySelector("script").textContent);
     const picture = figure.querySelector(".static");
     const title = figure.querySelector("h3").firstChild.textContent;
-    const reset = button("reset", "Reset zoom", () => curves.whole());
+    const reset = button("reset", "Reset zoom", () => curves.zoom(null));
     reset.hidden = true;
     const box = make("div");
     picture.after(box);
