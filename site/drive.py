@@ -199,14 +199,27 @@ def sweep(reader: Reader) -> str:
     reader.open()
     text = MINUTE_TEXT.replace("60 s", "5 s") + '[sweep]\n"path.rtt" = ["10 ms", "20 ms", "80 ms"]\n'
     reader.type("repeat = 3\n" + text)
-    rows = reader.value("document.querySelectorAll('.tp-tables tbody tr').length")
+    rows = reader.value("document.querySelectorAll('.tp-main > .tp-tables tbody tr').length")
     expect(rows == 2, f"{rows} rows")
+    cells = reader.value("[...document.querySelectorAll('.tp-sweep tbody tr')].map((row) => [...row.cells].map((it) => it.textContent))")
+    expect([row[0] for row in cells] == ["0.01", "0.02", "0.08"], f"the points of the sweep: {cells}")
+    expect(all(float(cell) > 0 for row in cells for cell in row[1:]) and len(cells[0]) == 3, f"their goodputs: {cells}")
+    label = reader.value("document.querySelector('.tp-sweep canvas')?.getAttribute('aria-label') ?? ''")
+    expect("over the sweep" in label, f"the plot over the sweep: {label}")
     reader.type(text.replace('variant = "reno"', 'variant = "reno"\nname = "a, \\"b\\" <i>"'))
-    cells = reader.value("[...document.querySelectorAll('.tp-tables tbody tr:last-child > *')].map((it) => it.textContent)")
+    cells = reader.value("[...document.querySelectorAll('.tp-main > .tp-tables tbody tr:last-child > *')].map((it) => it.textContent)")
     expect(cells[:2] == ['a, "b" <i>', "reno"], f"a flow with commas in its name: {cells}")
     reader.value(f"{BUSY}; (() => {{ const it = document.querySelector('.tp-text textarea'); it.value = 'repeat = 900\\n' + {json.dumps(text)}; it.dispatchEvent(new Event('input')); }})()")
     reader.until("/of 2700 runs/.test(document.querySelector('.tp-progress').textContent)")
+    reader.press("Stop")
+    reader.until("document.querySelector('.tp').dataset.state === 'stopped'")
+    expect("runs" in reader.said(".tp-progress"), reader.said(".tp-progress"))
+    rows = reader.value("document.querySelectorAll('.tp-sweep tbody tr').length")
+    expect(rows >= 1 and not reader.said(".tp-fault"), f"{rows} points of what was stopped, {reader.said('.tp-fault')}")
+    reader.value(f"{BUSY}; (() => {{ const it = document.querySelector('.tp-text textarea'); it.value = 'repeat = 900\\n' + {json.dumps(text)}; it.dispatchEvent(new Event('input')); }})()")
+    reader.until("/of 2700 runs/.test(document.querySelector('.tp-progress').textContent)")
     reader.choose(".tp-bar select", "sawtooth")
+    expect(not reader.said(".tp-sweep"), "the sweep stays below a scenario without one")
     expect("sawtooth" in reader.said(".tp-question").lower() or reader.said(".tp-answer"), "it hangs")
     # A slider that goes on while a run does that takes long.
     slow = 'duration = "200000 s"\n[path]\nrate = "1 Mbit/s"\nrtt = "100 ms"\n[[flow]]\nvariant = "reno"\n'
@@ -217,6 +230,165 @@ def sweep(reader: Reader) -> str:
     reader.type(text)
     expect(reader.said(".tp-fault") == "", reader.said(".tp-fault"))
     return "nine runs, and 2,700 that are left at once; a slider moved 40 times during a long run"
+
+
+SLOW = 'duration = "200000 s"\n[path]\nrate = "100 Mbit/s"\nrtt = "50 ms"\n[[flow]]\nvariant = "reno"\n'
+DRAWN = (
+    "window.drawn = []; (() => { const draw = Curves.draw;"
+    " Curves.draw = (...all) => { const made = draw(...all); drawn.push(made); return made; }; })()"
+)
+
+
+def stop(reader: Reader) -> str:
+    """A run that takes long says so and what is left, and is stopped with what there is."""
+    reader.open()
+    reader.value(f"{BUSY}; (() => {{ const it = document.querySelector('.tp-text textarea'); it.value = {json.dumps(SLOW)}; it.dispatchEvent(new Event('input')); }})()")
+    reader.until("/of 200000 s, about .* left/.test(document.querySelector('.tp-progress').textContent)")
+    told = reader.said(".tp-progress")
+    expect("1.7 billion packets" in reader.said(".tp-cost") and not reader.hidden(".tp-cost"), reader.said(".tp-cost"))
+    reader.press("Stop")
+    reader.until("document.querySelector('.tp').dataset.state === 'stopped'")
+    expect(reader.said(".tp-progress").startswith("stopped at"), reader.said(".tp-progress"))
+    expect(reader.said(".tp-answer") == "" and reader.hidden(".tp-cost"), "an answer of what was stopped")
+    expect(reader.value("document.querySelectorAll('.tp-plot canvas').length") >= 2, "the plots are gone")
+    expect(reader.value("document.querySelector('.tp-pause').disabled"), "what is stopped can go on")
+    reader.type(MINUTE_TEXT)
+    expect(reader.hidden(".tp-cost") and reader.said(".tp-answer"), "the next run")
+    return f"“{told}”"
+
+
+def zoom(reader: Reader) -> str:
+    """A zoom is of all plots, and stays while the run goes on and while the theme changes."""
+    reader.open()
+    reader.value(DRAWN)
+    reader.choose(".tp-bar select", "sawtooth")
+    reader.value("(() => { const it = document.querySelectorAll('.tp-bar select')[1]; it.value = '10'; it.dispatchEvent(new Event('change')); })()")
+    reader.until("Number.parseFloat(document.querySelector('.tp-progress').textContent) > 2")
+    reader.value("document.querySelector('.tp-plot .u-over').focus()")
+    reader.browser.press("ArrowUp", 38)
+    views = "JSON.stringify(drawn.slice(-3).map((it) => it.view()))"
+    reader.until(f"{views} !== '[null,null,null]'")
+    zoomed = reader.value(views)
+    at = float(reader.said(".tp-progress").split()[0])
+    reader.until(f"Number.parseFloat(document.querySelector('.tp-progress').textContent) > {at + 4}")
+    expect(reader.value(views) == zoomed and len(set(json.loads(zoomed)[0])) == 2, f"{zoomed} becomes {reader.value(views)}")
+    expect(len({str(one) for one in json.loads(zoomed)}) == 1, f"the plots differ: {zoomed}")
+    reader.browser.press("ArrowDown", 40)
+    reader.until(f"{views} === '[null,null,null]'")
+    return f"{json.loads(zoomed)[0]} kept for four simulated seconds, in three plots"
+
+
+# How light the lightest is that the first plot has painted, from 0 to 255: its grid by day, its words
+# by night.
+LIGHT = (
+    "(() => { const c = document.querySelector('.tp-plot canvas');"
+    " const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let most = -1;"
+    " for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200) most = Math.max(most, (d[i] + d[i + 1] + d[i + 2]) / 3);"
+    " return most; })()"
+)
+PAPER = "getComputedStyle(document.querySelector('.tp')).backgroundColor"
+
+
+def themes(reader: Reader) -> str:
+    """The plots follow the reader's theme and that of the book while they stand."""
+    reader.open()
+    light = reader.value(LIGHT)
+    papers = [reader.value(PAPER)]
+    reader.browser.dark(True)
+    try:
+        reader.until(f"{LIGHT} < {light - 15}")
+        dark = reader.value(LIGHT)
+        papers.append(reader.value(PAPER))
+    finally:
+        reader.browser.dark(False)
+    reader.until(f"Math.abs({LIGHT} - {light}) < 1")
+    expect(papers[0] != papers[1], f"the paper stays {papers[0]}")
+    reader.open("index.html")
+    book = []
+    for name in ("navy", "light"):
+        reader.value(f"document.getElementById('mdbook-theme-{name}').click()")
+        reader.value("new Promise((done) => setTimeout(done, 200))")
+        book.append((reader.value(PAPER), reader.value(LIGHT)))
+    expect(book[0][0] != book[1][0] and book[0][1] < book[1][1] - 15, f"the book's themes: {book}")
+    return f"the lightest that is painted goes from {light:.0f} to {dark:.0f} of 255 and back, and with the book"
+
+
+def history(reader: Reader) -> str:
+    """Back and forward go between links that carry scenarios."""
+    reader.open()
+    fragments = []
+    for rate in (3, 7):
+        reader.type(MINUTE_TEXT.replace("50", str(rate)))
+        reader.press("Copy link")
+        reader.until(f"location.hash !== {json.dumps(fragments[-1] if fragments else '')} && location.hash.startsWith('#toml=')")
+        fragments.append(reader.value("location.hash"))
+    reader.open("playground/index.html" + fragments[0])
+    reader.value(f"location.hash = {json.dumps(fragments[1])}")
+    for move, rate in [("0", 7), ("history.back()", 3), ("history.forward()", 7)]:
+        reader.value(f"void {move}")
+        reader.until(f"{TEXT}.includes('\"{rate} Mbit/s\"') && {DONE}")
+        said = reader.value("document.querySelector('input[data-key=\"path.rate\"]').getAttribute('aria-valuetext')")
+        expect(said == f"{rate} Mbit/s", f"after {move}: {said}")
+    return "there, back and there again"
+
+
+def printed(reader: Reader) -> str:
+    """On paper all is dark on white, whatever the theme."""
+    reader.open()
+    light = reader.value(LIGHT)
+    reader.browser.dark(True)
+    try:
+        reader.until(f"{LIGHT} < {light - 15}")
+        reader.value(
+            "window.onPaper = null; addEventListener('beforeprint', () => {"
+            f" onPaper = [{PAPER}, {LIGHT}]; }})"
+        )
+        size = len(reader.browser.call("Page.printToPDF", printBackground=True)["data"]) * 3 // 4
+        paper, ink = reader.value("onPaper")
+        expect(paper == "rgb(255, 255, 255)", f"the paper is {paper}")
+        expect(abs(ink - light) < 5, f"the ink is {ink}, on the screen {light}")
+        reader.until(f"{LIGHT} < {light - 15}")
+    finally:
+        reader.browser.dark(False)
+    return f"a PDF of {size:,} B, black on white"
+
+
+def several(reader: Reader) -> str:
+    """Two playgrounds on a page do not disturb each other."""
+    reader.browser.open("about:blank")
+    reader.browser.open(reader.base + "two.html")
+    states = "[...document.querySelectorAll('.tp')].map((it) => it.dataset.state).join()"
+    reader.until(f"{states} === 'done,done'")
+    texts = "[...document.querySelectorAll('.tp-text textarea')].map((it) => it.value)"
+    before = reader.value(texts)
+    expect("reno" in before[0] and "codel" in before[1], f"{before}")
+    reader.slide("path.rate", 5)
+    after = reader.value(texts)
+    expect(after[0] != before[0] and after[1] == before[1], "a slider changes the other's text")
+    reader.value("document.querySelector('.tp-plot .u-over').focus()")
+    for _ in range(3):
+        reader.browser.press("ArrowRight", 39)
+    tips = reader.value("[...document.querySelectorAll('.tp')].map((it) => it.querySelectorAll('.tip:not([hidden])').length)")
+    expect(tips[0] > 1 and tips[1] == 0, f"cursors of {tips} plots")
+    return f"a slider and a cursor ({tips[0]} plots) of the first alone"
+
+
+def hints(reader: Reader) -> str:
+    """What faults say of commands is a link of the site."""
+    reader.open()
+    found = []
+    for text in [
+        MINUTE_TEXT.replace('"reno"', '"submarine"'), MINUTE_TEXT + '[[app]]\nkind = "zzzzzz"\n', "",
+    ]:
+        reader.type(text, "fault")
+        links = reader.value("[...document.querySelectorAll('.tp-fault a')].map((it) => it.href)")
+        expect(links and "`trammel" not in reader.said(".tp-fault"), reader.said(".tp-fault"))
+        found += links
+    for link in found:
+        expect(reader.value(f"fetch({json.dumps(link)}).then((it) => it.ok)"), f"{link} leads nowhere")
+    reader.type('engines = ["measure"]\n' + MINUTE_TEXT)
+    expect("simulated" in reader.said(".tp-notes"), f"engine `measure`: {reader.said('.tp-notes')}")
+    return ", ".join(link.removeprefix(reader.base) for link in found)
 
 
 def lecture(reader: Reader) -> str:
@@ -334,14 +506,36 @@ def offline(reader: Reader) -> str:
 
 
 CHECKS: list[Callable[[Reader], str]] = [
-    presets, sliders, minute, faults, links, sweep, lecture, keyboard, downloads, configuration, offline,
+    presets, sliders, minute, faults, hints, links, history, sweep, stop, zoom, themes, printed, several, lecture, keyboard,
+    downloads, configuration, offline,
 ]
+
+
+TWO = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Two</title>
+<link rel="stylesheet" href="playground/curves.css"><link rel="stylesheet" href="playground/style.css">
+<script src="playground/curves.js" defer></script><script type="module" src="playground/play.js"></script>
+<div class="trammel-playground" data-preset="sawtooth"></div>
+<div class="trammel-playground" data-preset="bufferbloat" data-discipline="codel"></div>"""
+
+
+class Pages(serve.Quiet):
+    """The site, and a page of somebody else's with two playgrounds."""
+
+    def do_GET(self) -> None:  # noqa: N802, the name is http.server's
+        """Answers a request."""
+        if self.path != "/two.html":
+            super().do_GET()
+            return
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(TWO.encode())
 
 
 @contextlib.contextmanager
 def served() -> Iterator[str]:
     """The site on this machine."""
-    serving = serve.in_background(serve.Quiet)
+    serving = serve.in_background(Pages)
     try:
         yield f"http://127.0.0.1:{serving.server_address[1]}/"
     finally:

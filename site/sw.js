@@ -3,7 +3,7 @@
 "use strict";
 
 const CACHE = "trammel";
-const PLAYGROUND = ["", "index.html", "play.js", "controls.js", "engine.js", "plots.js", "presets.js", "series.js", "share.js", "svg.js", "tables.js",
+const PLAYGROUND = ["", "index.html", "play.js", "controls.js", "cost.js", "engine.js", "faults.js", "plots.js", "presets.js", "series.js", "share.js", "svg.js", "sweep.js", "tables.js",
   "offline.js", "worker.js", "click.html", "click.js", "click.wasm", "packet.js", "style.css", "curves.js", "curves.css", "trammel.wasm"].map((name) => `playground/${name}`);
 
 self.addEventListener("install", (event) => {

@@ -22,8 +22,8 @@ const perCent = (value) => (value === 0 ? "none" : `${digits(value * 100, 2)} %`
 // What a slider is of: its key, range, how it is read and said, and its value as scenario files write
 // it.
 const SLIDERS = [
-  { key: "path.rate", of: (c) => c.rate_mbps, label: "Rate", low: 0.5, high: 10_000, say: (v) => (v >= 1000 ? `${digits(v / 1000)} Gbit/s` : `${digits(v)} Mbit/s`), write: (v) => `${v} Mbit/s` },
-  { key: "path.rtt", of: (c) => c.rtt_ms, label: "Round trip", low: 0.1, high: 1000, say: (v) => `${digits(v)} ms`, write: (v) => `${v} ms` },
+  { key: "path.rate", of: (c) => c.rate_mbps, label: "Rate", low: 0.5, high: 10_000, say: (v) => (v >= 1e6 ? `${digits(v / 1e6)} Tbit/s` : v >= 1000 ? `${digits(v / 1000)} Gbit/s` : v < 0.1 ? `${digits(v * 1000)} kbit/s` : `${digits(v)} Mbit/s`), write: (v) => `${v} Mbit/s` },
+  { key: "path.rtt", of: (c) => c.rtt_ms, label: "Round trip", low: 0.1, high: 1000, say: (v) => (v > 1000 ? `${digits(v / 1000)} s` : `${digits(v)} ms`), write: (v) => `${v} ms` },
   { key: "path.queue.limit", of: (c) => c.queue && (c.queue.unit === "bdp" ? c.queue.limit : null), label: "Buffer", low: 0.1, high: 20, say: (v) => `${digits(v)} BDP`, write: (v) => `${v} bdp` },
   { key: "path.loss", of: (c) => c.loss, label: "Random loss", low: 1e-6, high: 0.2, zero: true, say: perCent, write: (v) => (v === 0 ? null : { model: "bernoulli", probability: v }) },
   { key: "duration", of: (c) => c.duration_s, label: "Duration", low: 0.1, high: 600, say: (v) => `${digits(v)} s`, write: (v) => `${v} s` },

@@ -8,12 +8,15 @@
 // The text is the truth: a control changes the text, and the text is what runs.
 
 import { Controls, element } from "./controls.js";
+import { left, warning } from "./cost.js";
 import { Engine } from "./engine.js";
+import { told } from "./faults.js";
 import { Plots, plotKeys } from "./plots.js";
 import { presetCalled, presets } from "./presets.js";
 import { Series, plotsOf, toCsv } from "./series.js";
 import { fromFragment, toFragment } from "./share.js";
 import { toSvg } from "./svg.js";
+import { Sweep } from "./sweep.js";
 import { appTable, flowTable } from "./tables.js";
 
 const BASE = new URL("./", import.meta.url);
@@ -21,6 +24,8 @@ const BASE = new URL("./", import.meta.url);
 const BUDGET = 25;
 // What a run that nobody wants any more may take until it is ended, ms.
 const PATIENCE = 100;
+// What a run may take that somebody stops who wants what there is, ms.
+const LONG_PATIENCE = 2000;
 // Speeds in simulated seconds a second; 0 is as fast as it goes.
 const SPEEDS = [[0, "at once"], [10, "10 × real time"], [1, "real time"], [0.1, "a tenth"]];
 
@@ -69,9 +74,10 @@ export class Playground {
     const speed = element("select", { "aria-label": "Speed", onchange: () => { this.speed = Number(speed.value); this.#run(); } },
       ...SPEEDS.map(([value, text]) => element("option", { value }, text)));
     const again = button("Run", () => this.#run(), { class: "tp-run" });
-    const share = button("Copy link", () => this.#share());
-    const downloads = element("details", { class: "tp-menu" }, element("summary", {}, "Download"),
-      element("div", {},
+    this.stop = button("Stop", () => this.#stop(), { title: "ends the run; what there is of it stays", disabled: true });
+    const menu = element("details", { class: "tp-menu" }, element("summary", {}, "Share"),
+      element("div", { onclick: () => { menu.open = false; } },
+        button("Copy link", () => this.#share()),
         button("Scenario (TOML)", () => save("scenario.toml", this.text, "text/plain")),
         button("Samples (CSV)", () => this.series && save("samples.csv", toCsv(this.series), "text/csv")),
         button("Flows (CSV)", () => this.done && save("flows.csv", this.done.tables.flows || "", "text/csv")),
@@ -86,6 +92,7 @@ export class Playground {
     this.notes = element("ul", { class: "tp-notes" });
     this.progress = element("span", { class: "tp-progress", role: "status" });
     this.fault = element("pre", { class: "tp-fault", role: "alert", hidden: true });
+    this.cost = element("p", { class: "tp-cost", role: "note", hidden: true });
     this.aside = element("form", { class: "tp-aside", "aria-label": "Controls", onsubmit: (event) => event.preventDefault() });
     this.area = element("textarea", { spellcheck: false, rows: 16, "aria-label": "The scenario as TOML", oninput: () => this.#typed() });
     this.said = element("div", { class: "tp-said", "aria-live": "polite" });
@@ -96,18 +103,22 @@ export class Playground {
       return check;
     });
     const canvas = element("div", { class: "tp-plots" });
+    const swept = element("div", { class: "tp-sweep" });
     this.tables = element("div", { class: "tp-tables", tabIndex: 0, role: "region", "aria-label": "Flows" });
     box.replaceChildren(
-      element("div", { class: "tp-bar" }, this.menu, again, this.pause, this.stepper, speed, this.progress,
-        element("span", { class: "tp-space" }), share, downloads, lecture),
+      element("div", { class: "tp-bar" },
+        element("div", { class: "tp-group" }, this.menu, again, this.stop),
+        element("div", { class: "tp-group" }, this.pause, this.stepper, speed, menu, lecture),
+        this.progress),
       element("div", { class: "tp-body" },
         element("div", { class: "tp-side" }, this.aside,
           element("details", { class: "tp-text", open: innerWidth > 900 }, element("summary", {}, "Scenario (TOML)"), this.area)),
-        this.main = element("div", { class: "tp-main" }, this.question, this.reveal, this.fault, this.answer, this.tell, shown, canvas, this.tables, this.notes)),
+        this.main = element("div", { class: "tp-main" }, this.question, this.reveal, this.fault, this.cost, this.answer, this.tell, shown, canvas, swept, this.tables, this.notes)),
       this.said,
     );
     Colours.within(box);
     this.plots = new Plots(canvas, []);
+    this.sweep = new Sweep(swept);
     document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement) this.#leave(); });
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && box.classList.contains("lecture")) this.#leave();
@@ -203,8 +214,8 @@ export class Playground {
   }
 
   // A call that goes on, such as a run of a sweep, is in the way of the next; a long one is ended.
-  async #free() {
-    const until = performance.now() + PATIENCE;
+  async #free(patience = PATIENCE) {
+    const until = performance.now() + patience;
     while (this.engine.isBusy && performance.now() < until) await breathe();
     if (this.engine.isBusy) await this.engine.restart();
   }
@@ -212,23 +223,44 @@ export class Playground {
   // Whether what is below the text is of it: not while a run goes on, nor of a text with a fault.
   #state(state) {
     this.box.dataset.state = state;
-    this.main.classList.toggle("tp-stale", state !== "done");
+    this.main.classList.toggle("tp-stale", state !== "done" && state !== "stopped");
     this.main.classList.toggle("tp-wrong", state === "fault");
+    this.stop.disabled = state !== "running";
+    this.cost.hidden = state !== "running" || !this.cost.textContent;
+    if (state === "fault") this.progress.textContent = "";
   }
 
   #fault(text) {
-    this.fault.textContent = text;
+    this.fault.replaceChildren(...told(text));
     this.fault.hidden = !text;
   }
 
   #toggle() {
+    if (this.isStopped) return;
     if (this.isPaused) this.#go(this.turn); else { this.isPaused = true; this.#paint(); }
+  }
+
+  // Ends what goes on. What there is stays: the plots, and of a sweep the points that are made.
+  async #stop() {
+    const turn = ++this.turn;
+    this.stop.disabled = true;
+    this.isStopped = true;
+    const where = this.at < this.about.duration_s ? `${this.at.toFixed(2)} of ${this.about.duration_s} s` : this.progress.textContent.replace(/,.*/, "");
+    await this.#free(LONG_PATIENCE);
+    const hasRuns = await this.engine.call("stop");
+    const done = hasRuns ? await this.engine.call("finish") : null;
+    if (turn !== this.turn) return;
+    this.#tell(done && { ...done, error: undefined });
+    this.tell.textContent = "";
+    this.#state("stopped");
+    this.#paint();
+    this.progress.textContent = `stopped at ${where}`;
   }
 
   async #step() {
     this.isPaused = true;
     const turn = this.turn;
-    if (!this.series || this.at >= this.about.duration_s) return;
+    if (!this.series || this.isStopped || this.at >= this.about.duration_s) return;
     const stride = (this.about.controls.rtt_ms || 10) / 1000;
     await this.#advance(Math.min(this.about.duration_s, this.at + stride), turn);
     this.#paint();
@@ -255,16 +287,17 @@ export class Playground {
       if (turn !== this.turn) return;
       if (about.error) { this.#fault(about.error); this.began = null; this.#state("fault"); return; }
       this.#fault(this.notice);
+      this.cost.textContent = warning(about);
       this.#state("running");
       this.about = about;
       this.controls.show(about.controls);
       this.series = new Series(about);
-      [this.at, this.done, this.isPaused] = [0, null, false];
+      [this.at, this.done, this.isPaused, this.isStopped, this.spent] = [0, null, false, false, 0];
       const preset = this.preset;
       this.question.textContent = preset ? preset.ask : about.question || about.title;
       this.reveal.hidden = !this.isHidden;
       this.tell.textContent = "";
-      if (this.isHidden) { this.plots.clear(); this.answer.textContent = ""; this.tables.replaceChildren(); this.notes.replaceChildren(); this.isPaused = true; this.#paint(); return; }
+      if (this.isHidden) { this.plots.clear(); this.#tell(null); this.isPaused = true; this.#paint(); return; }
       await this.#go(turn);
     } catch (error) {
       if (turn === this.turn) { this.#fault(error.message); this.#state("fault"); }
@@ -284,9 +317,11 @@ export class Playground {
         until = Math.min(end, this.at + Math.max(end / 2000, this.speed * (now - clock) / 1000));
         clock = now;
       }
+      const begin = performance.now();
       if (!(await this.#advance(until, turn))) return;
       if (this.at < end) this.#paint();
       if (this.speed === 0 && this.at < end) await breathe();
+      this.spent += performance.now() - begin;
     }
     this.#paint();
     if (turn !== this.turn || this.at < end) return;
@@ -296,41 +331,51 @@ export class Playground {
 
   // The other runs of the scenario, and what comes of all of them.
   async #rest(turn) {
-    for (let left = this.about.runs; left > 0 && turn === this.turn;) {
-      left = await this.engine.call("next");
+    const { runs } = this.about;
+    const begin = performance.now();
+    for (let waiting = runs; waiting > 0 && turn === this.turn;) {
+      waiting = await this.engine.call("next");
       if (turn !== this.turn) return;
-      this.progress.textContent = left ? `${this.about.runs - left} of ${this.about.runs} runs` : "";
+      const made = runs - waiting;
+      // The first of them was made before.
+      this.progress.textContent = waiting ? `${made} of ${runs} runs${left(performance.now() - begin, (made - 1) / (runs - 1))}` : "";
     }
     if (turn !== this.turn) return;
     const done = await this.engine.call("finish");
     if (turn !== this.turn) return;
-    this.done = done;
-    if (done.error) this.#fault(done.error);
-    const isSilent = this.series.flows.length > 0 && this.series.flows.every((flow) => !(flow.delivered[flow.delivered.length - 1] > 0));
-    this.answer.textContent = (done.answer || (isSilent ? `Nothing was delivered in ${this.about.duration_s} s.` : "")).replaceAll("`", "");
+    this.#tell(done);
     this.tell.textContent = this.preset && this.text === this.preset.toml ? this.preset.tell : "";
-    this.notes.replaceChildren(...(done.notes || []).slice(0, 8).map((note) => element("li", {}, note.replaceAll("`", ""))));
-    this.#table();
     this.#state("done");
     this.#paint();
+  }
+
+  // What came of all runs; nothing where nothing did.
+  #tell(done) {
+    this.done = done;
+    if (done?.error) this.#fault(done.error);
+    const isSilent = this.series.flows.length > 0 && this.series.flows.every((flow) => !(flow.delivered[flow.delivered.length - 1] > 0));
+    this.answer.textContent = !done ? "" : (done.answer || (isSilent ? `Nothing was delivered in ${this.about.duration_s} s.` : "")).replaceAll("`", "");
+    this.notes.replaceChildren(...(done?.notes || []).slice(0, 8).map((note) => element("li", {}, ...told(note.replaceAll("`", "")))));
+    const tables = done?.tables || {};
+    if (this.about.points > 1 && done) this.sweep.draw(tables); else this.sweep.clear();
+    // What the flows got, beside what the models say, and what the users of applications got.
+    const shown = [flowTable(tables.flows || "", this.about), appTable(tables.apps || "")];
+    this.tables.replaceChildren(...shown.filter(Boolean));
   }
 
   #paint() {
     if (!this.about) return;
     const isOver = this.at >= this.about.duration_s;
     this.pause.textContent = this.isPaused && !isOver ? "Go on" : "Pause";
-    this.pause.disabled = isOver;
-    this.stepper.disabled = isOver;
-    if (!isOver) this.progress.textContent = `${this.at.toFixed(2)} of ${this.about.duration_s} s`;
+    this.pause.disabled = isOver || this.isStopped;
+    this.stepper.disabled = isOver || this.isStopped;
+    if (!isOver) {
+      const { duration_s: end, runs } = this.about;
+      const later = this.speed > 0 || this.isPaused ? "" : left(this.spent, this.at / end / runs);
+      this.progress.textContent = `${this.at.toFixed(2)} of ${end} s${later}`;
+    }
     else if (this.done) this.progress.textContent = "";
     if (!this.isHidden) this.plots.draw(this.series);
-  }
-
-  // What the flows got, beside what the models say, and what the users of applications got.
-  #table() {
-    const { tables } = this.done;
-    const shown = [flowTable(tables.flows || "", this.about), appTable(tables.apps || "")];
-    this.tables.replaceChildren(...shown.filter(Boolean));
   }
 
   async #share() {

@@ -76,7 +76,8 @@ export class Plots {
       const data = dataOf(one, end);
       const shown = this.#shown.get(one.key);
       if (shown) { shown.one = one; shown.curves.set(data); } else this.#shown.set(one.key, this.#make(one, data));
-      this.#shown.get(one.key).figure.firstChild.textContent = `${one.title}, ${one.unit}${one.left > 0 ? `; and ${one.left} more` : ""}`;
+      const what = [`${one.title}, ${one.unit}`, ...(series.about.points > 1 ? ["first point of the sweep"] : []), ...(one.left > 0 ? [`and ${one.left} more`] : [])];
+      this.#shown.get(one.key).figure.firstChild.textContent = what.join("; ");
     }
   }
 

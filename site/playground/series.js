@@ -58,16 +58,22 @@ const spansOf = (time, states) => {
 // The models whose predictions are drawn: those that say how fast a flow is.
 const predicted = (about, key) => about.predictions.filter((one) => one[key] !== null && one[key] > 0);
 
-// What models say of goodputs; one line where a model says the same of all flows.
+// What models say of goodputs: one line for flows of which a model says the same, and for models
+// that say it of the same flows.
 const levels = (about) => {
   const all = predicted(about, "goodput_mbps");
-  return [...new Set(all.map((one) => one.model))].flatMap((model) => {
+  const lines = new Map();
+  for (const model of new Set(all.map((one) => one.model))) {
     const own = all.filter((one) => one.model === model);
-    if (own.length > 1 && own.every((one) => one.goodput_mbps === own[0].goodput_mbps)) {
-      return [{ name: `each, predicted by ${model}`, colour: 6, level: own[0].goodput_mbps }];
+    for (const level of new Set(own.map((one) => one.goodput_mbps))) {
+      const flows = own.filter((one) => one.goodput_mbps === level).map((one) => one.flow);
+      const who = flows.length === 1 ? flows[0] : flows.length === own.length ? "each" : flows.length > 3 ? `${flows.length} flows` : flows.join(" and ");
+      const key = `${level.toPrecision(3)} ${flows}`;
+      if (!lines.has(key)) lines.set(key, { who, level, colour: flows.length === 1 ? Math.max(0, about.flows.indexOf(flows[0])) : 6, models: [] });
+      lines.get(key).models.push(model);
     }
-    return own.map((one) => ({ name: `${one.flow}, predicted by ${model}`, colour: about.flows.indexOf(one.flow), level: one.goodput_mbps }));
-  });
+  }
+  return [...lines.values()].map(({ who, models, ...line }) => ({ ...line, name: `${who}, predicted by ${models.join(" and ")}` }));
 };
 
 // One plot each: its title, unit, lines and marks. A line has a name, the colour of its flow, values,

@@ -46,6 +46,13 @@ const OF_APPS = [
   ["time_p50_s", "time, median, s", 1], ["time_p95_s", "time, 95th percentile, s", 1], ["done", "done", 1],
 ];
 
+// The number that says most of applications: the first column that one has.
+export const mainOf = (csv) => {
+  const [heads, ...rows] = fromCsv(csv);
+  const found = OF_APPS.find(([name]) => rows.some((row) => row[heads.indexOf(name)]));
+  return found ? { column: found[0], text: found[1], factor: found[2] } : null;
+};
+
 // What the users of applications got.
 export const appTable = (csv) => {
   const { rows, cell } = firstRun(csv);

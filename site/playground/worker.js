@@ -50,6 +50,7 @@ const functions = {
     return { samples: all, at };
   },
   next: () => wasm.trammel_next(),
+  stop: () => wasm.trammel_stop(),
   finish: () => json(wasm.trammel_finish()),
   report: () => text(wasm.trammel_report()),
   configuration: (request) => { give(JSON.stringify(request)); return json(wasm.trammel_configuration()); },

@@ -157,7 +157,8 @@ const Curves = (() => {
   const steer = (event, plot, zoom) => {
     const by = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
     const middle = plot.over.clientHeight / 2;
-    if (event.key === "Escape") plot.setCursor({ left: -10, top: -10 });
+    const move = (left, top) => plot.setCursor({ left, top }, true, true);
+    if (event.key === "Escape") move(-10, -10);
     if (event.key === "ArrowUp" || event.key === "ArrowDown") {
       event.preventDefault();
       const half = plot.over.clientWidth / 2;
@@ -177,7 +178,7 @@ const Curves = (() => {
     // A tenth of the plot's width has as many steps as there are points, or some.
     const stride = Math.max(1, Math.round(inside.length / 60));
     const next = Math.min(inside.length - 1, Math.max(0, here + by * stride));
-    plot.setCursor({ left: plot.valToPos(xs[inside[next]], "x"), top: middle });
+    move(plot.valToPos(xs[inside[next]], "x"), middle);
   };
 
   // The plots of each group.

@@ -34,7 +34,9 @@ pub(crate) fn of(run: &Embedded) -> Value {
     let mut notes = run.outcome.notes.clone();
     let asked = &run.file.points[0].scenario.engines;
     if asked.contains(&Engine::Measure) {
-        notes.push("engine `measure` is left out: only the program has a kernel".to_owned());
+        let note = "simulated, not measured: engine `measure` needs a kernel, which only the \
+                    program has";
+        notes.push(note.to_owned());
     }
     let mut answer = json!({
         "tables": tables.collect::<Map<String, Value>>(),

@@ -76,6 +76,16 @@ pub extern "C" fn trammel_next() -> usize {
     })
 }
 
+/// Leaves out the runs that are not made yet, so that `trammel_finish` gives what there is; gives
+/// 1 where a run is made, and 0 where there is nothing to give.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn trammel_stop() -> usize {
+    with(|state| match state {
+        State::Running(session) => usize::from(session.stop()),
+        _ => 0,
+    })
+}
+
 /// Makes what runs are left; gives how many bytes of JSON the answer has: that of
 /// [`trammel_run`] without the page.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
@@ -173,6 +183,17 @@ mod tests {
             taken(trammel_report()),
             whole["report"].as_str().unwrap().as_bytes()
         );
+
+        // A reader who does not wait has the first run.
+        give(text.as_bytes());
+        assert_eq!(json(trammel_open())["packets"], 2.0 * 2.0 * 10e6 / 12_000.0);
+        assert_eq!(trammel_next(), 1);
+        assert_eq!(trammel_stop(), 1);
+        let stopped = json(trammel_finish());
+        let flows = stopped["tables"]["flows"].as_str().unwrap();
+        assert_eq!(flows.lines().count(), 2, "{flows}");
+        assert!(stopped["error"].as_str().unwrap().contains("stopped"));
+        assert_eq!(trammel_stop(), 0);
         assert!(json(trammel_words())["variants"].as_array().unwrap().len() > 10);
     }
 }

@@ -29,6 +29,9 @@ pub const OF_LINK: usize = 4;
 const MOST_FLOWS: usize = 32;
 const MOST_LINKS: usize = 8;
 
+/// Why a run is missing that a reader did not wait for.
+const STOPPED: &str = "stopped";
+
 /// A run that is still to be made.
 #[derive(Debug)]
 struct Waiting {
@@ -45,6 +48,8 @@ pub struct Session {
     /// The first run, and the name by which its tables are known.
     watched: Option<(String, Stepped)>,
     waiting: VecDeque<Waiting>,
+    /// Packets of full size that the lines of all its runs have room for.
+    packets: f64,
     known: BTreeMap<String, RunTables>,
     failed: BTreeMap<String, String>,
 }
@@ -64,6 +69,7 @@ impl Session {
                 curves: run.curves,
             })
             .collect();
+        let packets = waiting.iter().map(|run| room(&run.scenario)).sum();
         let mut failed = BTreeMap::new();
         let watched = waiting.pop_front().and_then(|run| {
             match Stepped::new(&run.scenario, run.seed, run.curves) {
@@ -78,17 +84,18 @@ impl Session {
             file,
             watched,
             waiting,
+            packets,
             known: BTreeMap::new(),
             failed,
         })
     }
 
     /// What a page needs to draw the first run and to set its controls, as a JSON object:
-    /// `title`, `question`, `points`, `runs` (how many are to be simulated), `seed`, `duration_s`,
-    /// `flows` and `links` (names, in the order of [`Session::step`]), `more_flows` and
-    /// `more_links` (how many its samples leave out), `rates_mbps` of the links,
-    /// `predictions` (`model`, `flow`, `goodput_mbps`, `cwnd_pkts`, `queue_delay_us`) and
-    /// `controls`.
+    /// `title`, `question`, `points`, `runs` (how many are to be simulated), `packets` (of 1,500
+    /// bytes, that the links carry in all runs at most), `seed`, `duration_s`, `flows` and `links`
+    /// (names, in the order of [`Session::step`]), `more_flows` and `more_links` (how many its
+    /// samples leave out), `predictions` (`model`, `flow`, `goodput_mbps`, `cwnd_pkts`,
+    /// `queue_delay_us`) and `controls`.
     pub fn describe(&self) -> Value {
         let scenario = &self.file.points[0].scenario;
         let (predictions, _) = predict(scenario);
@@ -104,11 +111,6 @@ impl Session {
             })
         });
         let predictions: Vec<_> = predictions.collect();
-        let lines = named::lines(scenario);
-        let rates: BTreeMap<_, _> = lines
-            .iter()
-            .map(|(name, line)| (name.clone(), line.rate.as_bps() as f64 / 1e6))
-            .collect();
         let watched = self.watched.as_ref().map(|(_, run)| run);
         let mut flows: Vec<&str> = watched.map_or_else(Vec::new, |run| run.flow_names().collect());
         let mut links: Vec<&str> = watched.map_or_else(Vec::new, |run| run.link_names().collect());
@@ -116,22 +118,18 @@ impl Session {
         let more_links = links.len().saturating_sub(MOST_LINKS);
         flows.truncate(MOST_FLOWS);
         links.truncate(MOST_LINKS);
-        let variants = scenario.flows.iter().take(MOST_FLOWS);
-        let variants = variants.map(|flow| flow.variant.name.as_str());
-        let variants: Vec<_> = variants.collect();
         json!({
             "title": scenario.title,
             "question": scenario.question,
             "points": self.file.points.len(),
             "runs": self.waiting.len() + usize::from(watched.is_some()),
+            "packets": self.packets,
             "seed": watched.map(Stepped::seed),
             "duration_s": scenario.end().as_secs_f64(),
             "flows": flows,
-            "variants": variants,
             "links": links,
             "more_flows": more_flows,
             "more_links": more_links,
-            "rates_mbps": rates,
             "predictions": predictions,
             "controls": controls::of(&self.file.text, scenario),
         })
@@ -170,6 +168,16 @@ impl Session {
         self.waiting.len()
     }
 
+    /// Leaves out the runs that are not made yet; gives whether any is made.
+    pub(crate) fn stop(&mut self) -> bool {
+        let watched = self.watched.take().map(|(key, _)| key);
+        let waiting = self.waiting.drain(..).map(|run| run.key);
+        let left_out = watched.into_iter().chain(waiting);
+        self.failed
+            .extend(left_out.map(|key| (key, STOPPED.to_owned())));
+        !self.known.is_empty()
+    }
+
     /// What came of it, all runs that are missing made: tables, answer, page.
     pub fn finish(mut self) -> Result<Embedded, String> {
         while self.watched.is_some() || !self.waiting.is_empty() {
@@ -183,6 +191,16 @@ impl Session {
         };
         Embedded::run(self.file, options, &Unwatched).map_err(|why| format!("{NAME}: {why:#}"))
     }
+}
+
+/// Packets of 1,500 bytes that the lines of a scenario can carry in its time.
+fn room(scenario: &Scenario) -> f64 {
+    let lines = named::lines(scenario);
+    let bits_per_s: f64 = lines
+        .iter()
+        .map(|(_, line)| line.rate.as_bps() as f64)
+        .sum();
+    bits_per_s * scenario.end().as_secs_f64() / (1500.0 * 8.0)
 }
 
 fn sample(run: &mut Stepped, into: &mut Vec<f64>) {

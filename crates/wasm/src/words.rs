@@ -12,7 +12,6 @@ pub fn words() -> Value {
         members.collect::<Vec<_>>()
     };
     json!({
-        "version": env!("CARGO_PKG_VERSION"),
         "variants": of(Family::Variant),
         "disciplines": of(Family::Discipline),
     })
