@@ -521,7 +521,7 @@ TWO = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Two</title>
 class Pages(serve.Quiet):
     """The site, and a page of somebody else's with two playgrounds."""
 
-    def do_GET(self) -> None:  # noqa: N802, the name is http.server's
+    def do_GET(self) -> None:
         """Answers a request."""
         if self.path != "/two.html":
             super().do_GET()

@@ -114,7 +114,8 @@ class Configuration {
   #menus({ machines = [], inlets = [], estimate = null }) {
     if (machines.length && this.machine.options.length !== machines.length) {
       this.machine.replaceChildren(...machines.map(({ name, title }) => element("option", { value: name }, `${name}: ${title}`)));
-      if (estimate?.machine) this.machine.value = estimate.machine;
+      // A profile is of its machine: `NAME:PROFILE`.
+      if (estimate?.machine) [this.machine.value] = estimate.machine.split(":");
     }
     if (inlets.join() !== [...this.inlet.options].map((option) => option.value).join()) this.inlet.replaceChildren(...inlets.map((name) => element("option", { value: name }, name)));
   }

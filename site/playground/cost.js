@@ -12,8 +12,8 @@ const count = (packets) => (packets >= 1e9 ? `${Numbers.show(packets / 1e9, 2)} 
 export const warning = ({ packets, runs }) => {
   if (!(packets > MANY)) return "";
   const most = runs > 1 ? `up to ${count(packets)} packets in ${runs} runs` : `up to ${count(packets)} packets`;
-  const less = ["a shorter duration", "a lower rate", ...(runs > 1 ? ["fewer points or repeats"] : [])];
-  return `This simulates ${most}, which takes a page a while. Less time takes ${less.slice(0, -1).join(", ")} or ${less[less.length - 1]}; Stop leaves what there is.`;
+  const less = runs > 1 ? "Fewer points or repeats, a shorter duration or a lower rate" : "A shorter duration or a lower rate";
+  return `This simulates ${most}, which takes a page a while. ${less} makes it faster; Stop leaves what there is.`;
 };
 
 const time = (seconds) => {

@@ -354,7 +354,7 @@ export class Playground {
     this.done = done;
     if (done?.error) this.#fault(done.error);
     const isSilent = this.series.flows.length > 0 && this.series.flows.every((flow) => !(flow.delivered[flow.delivered.length - 1] > 0));
-    this.answer.textContent = !done ? "" : (done.answer || (isSilent ? `Nothing was delivered in ${this.about.duration_s} s.` : "")).replaceAll("`", "");
+    this.answer.textContent = !done ? "" : (done.answer || (isSilent ? `Nothing was delivered in ${this.about.duration_s} s.` : "")).replaceAll("`", "").replaceAll(" %", "\u00a0%");
     this.notes.replaceChildren(...(done?.notes || []).slice(0, 8).map((note) => element("li", {}, ...told(note.replaceAll("`", "")))));
     const tables = done?.tables || {};
     if (this.about.points > 1 && done) this.sweep.draw(tables); else this.sweep.clear();
@@ -373,6 +373,8 @@ export class Playground {
       const { duration_s: end, runs } = this.about;
       const later = this.speed > 0 || this.isPaused ? "" : left(this.spent, this.at / end / runs);
       this.progress.textContent = `${this.at.toFixed(2)} of ${end} s${later}`;
+      // Who waits so long shall not read of the run before.
+      if (later && this.answer.textContent) this.#tell(null);
     }
     else if (this.done) this.progress.textContent = "";
     if (!this.isHidden) this.plots.draw(this.series);
