@@ -215,6 +215,7 @@ def sweep(reader: Reader) -> str:
     reader.until("document.querySelector('.tp').dataset.state === 'stopped'")
     expect("runs" in reader.said(".tp-progress"), reader.said(".tp-progress"))
     rows = reader.value("document.querySelectorAll('.tp-sweep tbody tr').length")
+    expect("were not made" in reader.said(".tp-answer"), reader.said(".tp-answer"))
     expect(rows >= 1 and not reader.said(".tp-fault"), f"{rows} points of what was stopped, {reader.said('.tp-fault')}")
     reader.value(f"{BUSY}; (() => {{ const it = document.querySelector('.tp-text textarea'); it.value = 'repeat = 900\\n' + {json.dumps(text)}; it.dispatchEvent(new Event('input')); }})()")
     reader.until("/of 2700 runs/.test(document.querySelector('.tp-progress').textContent)")

@@ -250,7 +250,8 @@ export class Playground {
     const hasRuns = await this.engine.call("stop");
     const done = hasRuns ? await this.engine.call("finish") : null;
     if (turn !== this.turn) return;
-    this.#tell(done && { ...done, error: undefined });
+    // To the engine a run that nobody waited for is one that failed.
+    this.#tell(done && { ...done, error: undefined, answer: done.answer.replace(" runs failed.", " runs were not made.") });
     this.tell.textContent = "";
     this.#state("stopped");
     this.#paint();
@@ -271,7 +272,7 @@ export class Playground {
     const { samples, at } = await this.engine.call("step", until, this.at, this.about.duration_s, BUDGET);
     if (turn !== this.turn) return false;
     this.series.push(samples);
-    this.at = at;
+    this.at = Math.max(this.at, at);
     return true;
   }
 
@@ -307,12 +308,16 @@ export class Playground {
   // Goes on until the end, a pause or another run.
   async #go(turn) {
     this.isPaused = false;
+    // Who pauses and goes on at once has one of these loops, not two.
+    const mine = this.going = {};
+    const isWanted = () => turn === this.turn && this.going === mine && !this.isPaused;
     const end = this.about.duration_s;
     let clock = performance.now();
-    while (this.at < end && turn === this.turn && !this.isPaused) {
+    while (this.at < end && isWanted()) {
       let until = end;
       if (this.speed > 0) {
         await breathe();
+        if (!isWanted()) break;
         const now = performance.now();
         until = Math.min(end, this.at + Math.max(end / 2000, this.speed * (now - clock) / 1000));
         clock = now;
@@ -324,7 +329,7 @@ export class Playground {
       this.spent += performance.now() - begin;
     }
     this.#paint();
-    if (turn !== this.turn || this.at < end) return;
+    if (turn !== this.turn || this.going !== mine || this.at < end) return;
     if (this.began) { this.box.dataset.ms = Math.round(performance.now() - this.began); this.began = null; }
     await this.#rest(turn);
   }
