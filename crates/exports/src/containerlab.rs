@@ -51,8 +51,9 @@ pub fn topology(name: &str, scenario: &Scenario) -> Result<Script, String> {
     ] {
         for (what, words) in way {
             let said = comment::line(&format!("{title}: {what}"));
+            // In quotes, since `handle 1: netem` would be a key and its value.
             text += &format!(
-                "        {said}        - tc qdisc {}\n",
+                "        {said}        - \"tc qdisc {}\"\n",
                 words.replace("DEV", device)
             );
         }
@@ -73,6 +74,21 @@ fn host(name: &str, address: &str, route: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_command_is_a_text() {
+        let text = topology("u.toml", &Scenario::dumbbell()).expect("it has a path");
+        let entries = text
+            .text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("- "));
+        let commands: Vec<&str> = entries.filter(|one| one.contains("tc qdisc")).collect();
+        assert_eq!(commands.len(), 6, "{commands:?}");
+        for one in commands {
+            let inner = one.strip_prefix('"').and_then(|one| one.strip_suffix('"'));
+            assert!(inner.is_some_and(|one| !one.contains(['"', '\\'])), "{one}");
+        }
+    }
 
     #[test]
     fn a_name_adds_no_line_and_no_key() {
