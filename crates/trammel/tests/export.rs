@@ -236,3 +236,69 @@ fn tc_understands_every_command() {
         );
     }
 }
+
+/// Where `mm-delay`, `mm-loss` and `mm-link` are not, or may not be used, the test says so.
+#[cfg(target_os = "linux")]
+#[test]
+fn mahimahis_shells_delay_lose_and_limit_as_the_scenario_says() {
+    let within = tempfile::tempdir().expect("a folder can be made");
+    let file = within.path().join("path.toml");
+    let scenario = "duration = '8 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '30 ms'\nloss = { model = \
+                    'bernoulli', probability = 0.05 }\nqueue = { limit = '40 packets' \
+                    }\n[[flow]]\nvariant = 'cubic'\n";
+    std::fs::write(&file, scenario).expect("the file can be written");
+    let script = within.path().join("path.sh");
+    let [of, to] = [&file, &script].map(|path| path.to_str().expect("it is UTF-8"));
+    text(&["export", of, "--as", "mahimahi", "-o", to]);
+    // A user that is not root, in a network of its own; the shells make theirs within it.
+    // The server has its own end, lest it wait for a client that never came.
+    let lab = "ip link set lo up; echo 1 > /proc/sys/net/ipv4/ip_forward; timeout 60 iperf3 -s -1 \
+               > /dev/null 2>&1 & exec setpriv --reuid=65534 --regid=65534 --clear-groups sh \
+               \"$1\" sh -c 'ping -q -i 0.01 -c 1000 $MAHIMAHI_BASE; iperf3 -f m -u -b 40M -l 1400 \
+               -t 3 -c $MAHIMAHI_BASE'";
+    for path in [within.path(), &script] {
+        let readable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(path, readable).expect("they can be set");
+    }
+    let programs = [
+        "mm-delay", "mm-loss", "mm-link", "setpriv", "iperf3", "ping",
+    ];
+    let found = |name: &&str| trammel_io::program::find(name).is_some();
+    if let Some(missing) = programs.iter().find(|name| !found(name)) {
+        println!("skipped: `{missing}` is missing");
+        return;
+    }
+    let done = Command::new("unshare")
+        .args(["-n", "sh", "-c", lab, "lab", to])
+        .output();
+    let done = done.expect("`unshare` can be started");
+    let why = String::from_utf8_lossy(&done.stderr).into_owned();
+    if !done.status.success()
+        && ["setuid", "ip_forward", "permitted"]
+            .iter()
+            .any(|it| why.contains(it))
+    {
+        println!("skipped: {why}");
+        return;
+    }
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    let numbers = |head: &str| -> Vec<f64> {
+        let line = said.lines().find_map(|line| line.strip_prefix(head));
+        let line = line.unwrap_or_else(|| panic!("no `{head}`: {said}{why}"));
+        let parts = line.split(|c: char| !c.is_ascii_digit() && c != '.');
+        parts.filter_map(|part| part.parse().ok()).collect()
+    };
+    // Shells take some milliseconds on a busy machine: the least round trip is the path's own.
+    let rtt = numbers("rtt min/avg/max/mdev =");
+    assert!((30.0..34.0).contains(&rtt[0]), "{rtt:?}");
+    let lost = 1.0 - numbers("1000 packets transmitted,")[0] / 1000.0;
+    assert!((0.02..0.08).contains(&lost), "{lost}");
+    // Payload of 1400 bytes in packets of 1428, of which a twentieth is lost before the link.
+    let line = said.lines().rfind(|line| line.ends_with("receiver"));
+    let words: Vec<&str> = line.expect("iperf3 ends").split_whitespace().collect();
+    let unit = words.iter().position(|word| *word == "Mbits/sec");
+    let came: f64 = words[unit.expect("a rate") - 1].parse().expect("a number");
+    let part = came / (20.0 * 1400.0 / 1428.0);
+    // The shells run by the wall clock, which a busy machine takes from them.
+    assert!((0.88..1.02).contains(&part), "{came}: {part}");
+}
