@@ -44,7 +44,7 @@ pub(crate) fn read(documents: &[Value], notes: Vec<String>) -> Result<Imported, 
         label: Label::Measured,
         runs: vec![Run {
             tables: vec![summary],
-            traces: Vec::new(),
+            ..Run::default()
         }],
         notes,
     })

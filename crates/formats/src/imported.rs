@@ -27,6 +27,8 @@ pub struct Run {
     pub tables: Vec<Table>,
     /// Samples over time.
     pub traces: Vec<Trace>,
+    /// Of a link's trace, when packets may leave: a millisecond a line, as Mahimahi has it.
+    pub deliveries: Option<String>,
 }
 
 /// The samples of one flow, queue or stream.

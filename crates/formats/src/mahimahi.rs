@@ -99,7 +99,10 @@ pub(crate) fn trace(text: &str) -> Result<Imported, ImportError> {
             ("capacity_mbps", finite(rate.as_mbps())),
         ]);
     }
-    let mut run = Run::default();
+    let mut run = Run {
+        deliveries: Some(text.to_owned()),
+        ..Run::default()
+    };
     run.tables.extend(rows.finish());
     if let Some(samples) = samples.finish() {
         run.traces.push(Trace {
@@ -113,8 +116,8 @@ pub(crate) fn trace(text: &str) -> Result<Imported, ImportError> {
         label: Label::Measured,
         runs: vec![run],
         notes: vec![
-            "The trace describes a link and no result: `trace = \"FILE\"` in place of `rate` in \
-             `[path]` runs flows over it."
+            "The trace describes a link and no result: a scenario with `trace = \"FILE\"` in \
+             `[path]` runs flows over it, and a run folder of this trace has one."
                 .to_owned(),
         ],
     })
@@ -380,6 +383,7 @@ mod tests {
             .unwrap();
         assert_eq!(link.float("capacity_mbps"), Some(12.0));
         assert!(imported.notes[0].contains("`trace = \"FILE\"`"));
+        assert_eq!(imported.runs[0].deliveries.as_deref(), Some("1\n2\n3\n"));
         assert!(trace("5\n3\n").is_err());
     }
 }

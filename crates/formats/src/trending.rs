@@ -70,7 +70,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
         label: Label::Measured,
         runs: vec![Run {
             tables: vec![summary],
-            traces: Vec::new(),
+            ..Run::default()
         }],
         notes: vec!["Each number is the mean over the builds.".to_owned()],
     })

@@ -170,6 +170,62 @@ fn a_tester_s_result_stands_beside_another() {
     assert_eq!(row["new: router"], 6e6);
 }
 
+/// A link of 12 Mbit/s in one second and 3 Mbit/s in the next, and one of 6 Mbit/s.
+#[test]
+fn flows_run_over_an_imported_link_by_the_scenario_in_its_folder() {
+    let lab = tempfile::tempdir().unwrap();
+    let folder = lab.path();
+    let changing = (1..=2000).filter(|ms| *ms <= 1000 || ms % 4 == 0);
+    let lines = |all: &mut dyn Iterator<Item = u32>| -> String {
+        all.map(|ms| format!("{ms}\n")).collect()
+    };
+    fs::write(folder.join("a.down"), lines(&mut changing.clone())).unwrap();
+    fs::write(folder.join("b.down"), lines(&mut (1..=1000).step_by(2))).unwrap();
+    let imported = trammel(folder, &["import", "a.down", "-o", "one"]);
+    done(&imported);
+    assert!(
+        said(&imported).contains("scenario.toml"),
+        "{}",
+        said(&imported)
+    );
+    let run = [
+        "run",
+        "one/scenario.toml",
+        "--engine",
+        "simulate",
+        "-o",
+        "out",
+    ];
+    done(&trammel(folder, &run));
+    let utilised = |out: &str, point: &str| -> f64 {
+        let file = fs::File::open(folder.join(out).join("links.csv")).unwrap();
+        let links = trammel_stats::table::Table::read_csv_inferring("links", file).unwrap();
+        let mut rows = links.rows();
+        let row = rows.find(|row| row.text("point").contains(point)).unwrap();
+        row.float("utilisation").unwrap()
+    };
+    let of_cubic = utilised("out", "cubic");
+    assert!((0.8..=1.0).contains(&of_cubic), "{of_cubic}");
+    // Several links are a sweep.
+    done(&trammel(
+        folder,
+        &["import", "a.down", "b.down", "-o", "two"],
+    ));
+    let run = [
+        "run",
+        "two/scenario.toml",
+        "--engine",
+        "simulate",
+        "-o",
+        "both",
+    ];
+    done(&trammel(folder, &run));
+    for point in ["a", "b"] {
+        let trace = format!("{point}.trace");
+        assert!(utilised("both", &trace) > 0.5, "{trace}");
+    }
+}
+
 #[test]
 fn a_capture_of_a_simulated_link_tells_what_the_simulator_knows() {
     let lab = tempfile::tempdir().unwrap();

@@ -3,6 +3,7 @@
 mod figures;
 mod page;
 mod point;
+mod scenario;
 mod tables;
 
 use anyhow::{Context, bail};
@@ -70,6 +71,13 @@ pub(crate) fn run(job: &ImportJob) -> anyhow::Result<ExitCode> {
                 }
             }
         }
+        let made = scenario::of(&points);
+        if let Some(made) = &made {
+            folder.write(scenario::FILE, made.text.as_bytes())?;
+            for (name, text) in &made.traces {
+                folder.write(name, text.as_bytes())?;
+            }
+        }
         let files: Vec<&str> = points.iter().map(|point| point.file.as_str()).collect();
         let info = RunInfo {
             command: std::env::args().collect(),
@@ -89,6 +97,9 @@ pub(crate) fn run(job: &ImportJob) -> anyhow::Result<ExitCode> {
         let path = folder.finish(&info)?;
         say(&one_line(&report.answer.sentence));
         say(&path.join("report.html").display().to_string());
+        if made.is_some() {
+            say(&path.join(scenario::FILE).display().to_string());
+        }
     }
     if job.json {
         write_json(&tables, trammel_ground::stdout())?;
