@@ -5,6 +5,7 @@
 
 mod busy;
 mod command;
+mod compared;
 mod left_behind;
 mod netfpga;
 mod rig;
