@@ -70,6 +70,20 @@ impl Format {
         }
     }
 
+    /// How the names of its files end, usually; compressed ones have `.gz` behind it.
+    pub fn endings(self) -> &'static [&'static str] {
+        match self {
+            Format::Capture => &[".pcap", ".pcapng"],
+            Format::Iperf3 | Format::Trex => &[".json"],
+            Format::Flent => &[".flent", ".flent.gz"],
+            Format::Qlog => &[".qlog", ".sqlog"],
+            Format::FlowMonitor => &[".xml", ".flowmon"],
+            Format::MahimahiTrace => &[".trace", ".up", ".down"],
+            Format::MahimahiLog => &[".log"],
+            Format::Csit => &[".info.json", ".csv"],
+        }
+    }
+
     /// The format called `name`.
     pub fn named(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)

@@ -32,7 +32,7 @@ pub(super) struct Args {
     /// `scenario`, `forwarding`, `traffic`, `routing`, `placement`, `schema`, `tables` (the JSON
     /// Schema of what `--json` writes), or what the name is:
     /// variant, model, discipline, loss, distribution, application, test, operation, preset,
-    /// element, machine, device, design, paper
+    /// element, machine, device, design, paper, format
     #[arg(value_name = "KIND", required_unless_present = "citations")]
     kind: Option<String>,
     /// The name, as in `trammel list KIND`; for `schema`, the subject; for `tables`, `transport` or
@@ -159,6 +159,7 @@ pub(super) fn named(kind: Listed, name: &str) -> anyhow::Result<String> {
         Listed::Designs => super::doc_design::page(name),
         Listed::Machines => machine(name),
         Listed::Papers => paper(name),
+        Listed::Formats => super::formats::page(name),
         _ => preset(name),
     }
 }

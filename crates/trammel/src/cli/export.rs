@@ -53,11 +53,51 @@ enum Format {
     Iperf3,
 }
 
+impl Format {
+    /// Whether it is of a run folder, and not of a path.
+    fn is_of_run(self) -> bool {
+        matches!(self, Format::Flent | Format::Iperf3)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Format::Tc => "tc",
+            Format::Mahimahi => "mahimahi",
+            Format::Containerlab => "containerlab",
+            Format::Flent => "flent",
+            Format::Iperf3 => "iperf3",
+        }
+    }
+
+    /// How the names of its files end, usually.
+    fn ending(self) -> &'static str {
+        match self {
+            Format::Tc | Format::Mahimahi => ".sh",
+            Format::Containerlab => ".clab.yml",
+            Format::Flent => ".flent.gz",
+            Format::Iperf3 => ".json",
+        }
+    }
+}
+
+/// The formats: name, ending of a file, and what is written.
+pub(super) fn written() -> impl Iterator<Item = (&'static str, &'static str, String)> {
+    Format::value_variants().iter().map(|format| {
+        let about = format.to_possible_value().expect("no format is hidden");
+        let summary = about.get_help().map(ToString::to_string);
+        (format.name(), format.ending(), summary.unwrap_or_default())
+    })
+}
+
+/// Whether the format `name` is of a run folder, and not of a path.
+pub(super) fn is_of_run(name: &str) -> bool {
+    Format::from_str(name, false).is_ok_and(Format::is_of_run)
+}
+
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let name = args.of.display();
-    let is_of_run = matches!(args.format, Format::Flent | Format::Iperf3);
     let output = args.output.as_deref();
-    if !is_of_run {
+    if !args.format.is_of_run() {
         if recorded::is_folder(&args.of) {
             anyhow::bail!("`{name}` is a folder; tc, mahimahi and containerlab take a scenario");
         }

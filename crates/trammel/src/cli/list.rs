@@ -1,5 +1,6 @@
 //! `trammel list`: the names that scenario files and commands may use.
 
+use super::formats;
 use super::output::out;
 use clap::ValueEnum;
 use serde_json::json;
@@ -61,6 +62,9 @@ pub(super) enum Listed {
     /// Papers whose tables can be reproduced
     #[value(alias = "paper")]
     Papers,
+    /// Formats of other programs that are imported or exported
+    #[value(alias = "format")]
+    Formats,
 }
 
 impl Listed {
@@ -89,7 +93,7 @@ impl Listed {
             Listed::Applications => Some(Family::Application),
             Listed::Tests => Some(Family::Test),
             Listed::Operations => Some(Family::Operation),
-            Listed::Presets | Listed::Machines | Listed::Papers => None,
+            Listed::Presets | Listed::Machines | Listed::Papers | Listed::Formats => None,
             #[cfg(target_os = "linux")]
             Listed::Elements | Listed::Devices | Listed::Designs => None,
         }
@@ -123,6 +127,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "`trammel list` shows all of a kind; give `trammel doc {} {name}`",
             args.kind.singular()
         );
+    }
+    if args.json && args.kind == Listed::Formats {
+        let rows: Vec<_> = formats::all().iter().map(formats::Known::json).collect();
+        return out(&json!({ "schema": "trammel/1", "formats": rows }).to_string());
     }
     let rows = rows(args.kind);
     if args.json {
@@ -199,6 +207,10 @@ pub(super) fn rows(kind: Listed) -> Vec<Row> {
             )
         };
         return trammel_netfpga::designs::ALL.iter().map(row).collect();
+    }
+    if kind == Listed::Formats {
+        let row = |known: formats::Known| (known.name.to_owned(), Vec::new(), known.summary());
+        return formats::all().into_iter().map(row).collect();
     }
     let papers = paper::known().into_iter();
     papers
