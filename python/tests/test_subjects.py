@@ -108,6 +108,31 @@ def test_commands_are_functions(tmp_path: Path) -> None:
     assert by_package(placed) == by_package(tm.place(ROOT / "examples/placement.toml", seed=3))
 
 
+def test_files_of_other_programs_come_and_go(short: tm.Scenario, tmp_path: Path) -> None:
+    files = ROOT / "crates/formats/tests/files"
+    real = tm.import_files(files / "two.json", name=["a", "b"])
+    assert real["flows"]["flow"] == ["a", "b"]
+    assert not any(str(tmp_path) in line for line in real.messages)
+    out = tmp_path / "both"
+    several = tm.import_files(files / "two.json", files / "upload.flent.gz", out=out)
+    assert set(several["flows"]["point"]) == {"two", "upload"}
+    assert (out / "run.json").is_file()
+    with pytest.raises(tm.CommandError, match="nosuch"):
+        tm.import_files("nosuch.pcap")
+    script = tm.export(ROOT / "examples/first.toml", format="tc", point="limit_bdp=1bdp")
+    assert "netem" in script and "pfifo limit 125" in script
+    file = tmp_path / "s.toml"
+    file.write_text(short.to_toml(), "utf-8")
+    assert tm.export(file, format="mahimahi") == tm.export(short, format="mahimahi").replace(
+        " of -", f" of {file}"
+    )
+    written = tmp_path / "lab.clab.yml"
+    assert tm.export(file, format="containerlab", output=written) == ""
+    assert written.read_text("utf-8").startswith("#")
+    with pytest.raises(tm.CommandError, match="folder"):
+        tm.export(file, format="flent")
+
+
 def test_what_a_command_refuses_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(tm.CommandError, match="nosuch"):
         tm.estimate("nosuch.click", out=tmp_path / "out")

@@ -19,7 +19,18 @@ commands are functions, and `Click` is a router's configuration.
 
 from . import executors, forwarding, placement, routing, traffic
 from ._click import Click
-from ._commands import bench, compare, conformance, decode, estimate, fidelity, paper, place
+from ._commands import (
+    bench,
+    compare,
+    conformance,
+    decode,
+    estimate,
+    export,
+    fidelity,
+    import_files,
+    paper,
+    place,
+)
 from ._described import Engine, Point
 from ._faults import CommandError, Fault, ScenarioError, Unsupported
 from ._keys import (
@@ -119,8 +130,10 @@ __all__ = [
     "decode",
     "estimate",
     "executors",
+    "export",
     "fidelity",
     "forwarding",
+    "import_files",
     "names",
     "paper",
     "place",

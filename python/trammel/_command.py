@@ -106,29 +106,15 @@ def call(
     Raises `CommandError` where the program refuses what it was given, `Unsupported` where this
     machine lacks something, `Interrupted` after an interrupt.
     """
-    places = [_place(argument) for argument in arguments]
-    texts = [place for place in places if isinstance(place, Given)]
-    if len(texts) > 1:
-        raise ValueError(f"`{command}` reads one text at a time; write the others into files")
-    here = texts[0].folder if texts else Path.cwd()
-    words = [command]
-    for name, value in options.items():
-        words.extend(_words(name, value))
+    words, places, here, given = _line(command, arguments, options)
     room = None
     if out is None:
         room = Room()
         folder = Path(room.path) / "out"
     else:
         folder = Path(out).absolute()
-    words.extend([f"--out={folder}", *_words("force", force), "--"])
-    for place in places:
-        if isinstance(place, Given):
-            words.append("-")
-        else:
-            # Where the text's files are, paths from here mean others.
-            is_file = texts and os.path.exists(place)
-            words.append(os.path.abspath(place) if is_file else place)
-    code, shown, said, is_interrupted = _carried_out(words, here, texts[0].text if texts else None)
+    words.extend([f"--out={folder}", *_words("force", force), "--", *places])
+    code, shown, said, is_interrupted = _carried_out(words, here, given)
     has_result = (folder / "run.json").is_file() and code != _USAGE
     if not has_result:
         if is_interrupted or code == _INTERRUPTED:
@@ -137,12 +123,57 @@ def call(
         raise kind(said.strip() or f"`trammel {command}` ended with exit code {code}")
     lines = said.splitlines()
     if room is not None:
-        # Where the page of a folder lies that goes with the result.
-        lines = [line for line in lines if line != str(folder / "report.html")]
+        # Where the files of a folder lie that goes with the result.
+        files = [str(folder / name) for name in ("report.html", "scenario.toml")]
+        lines = [line for line in lines if line not in files]
     result = Result(folder, shown, lines, code, room)
     if is_interrupted or code == _INTERRUPTED:
         raise Interrupted(result)
     return result
+
+
+def text(
+    command: str,
+    arguments: Sequence[str | PathLike[str] | Scenario | Result],
+    options: Mapping[str, Any],
+) -> str:
+    """Runs `command`; its result is what it writes to standard output.
+
+    Raises as `call` does.
+    """
+    words, places, here, given = _line(command, arguments, options)
+    code, shown, said, is_interrupted = _carried_out([*words, "--", *places], here, given)
+    if is_interrupted or code == _INTERRUPTED:
+        raise KeyboardInterrupt
+    if code != 0:
+        kind = Unsupported if code == _LACKS else CommandError
+        raise kind(said.strip() or f"`trammel {command}` ended with exit code {code}")
+    return shown
+
+
+def _line(
+    command: str,
+    arguments: Sequence[str | PathLike[str] | Scenario | Result],
+    options: Mapping[str, Any],
+) -> tuple[list[str], list[str], Path, str | None]:
+    """Command and options, the arguments without a name, the folder to be in, and standard input."""
+    places = [_place(argument) for argument in arguments]
+    texts = [place for place in places if isinstance(place, Given)]
+    if len(texts) > 1:
+        raise ValueError(f"`{command}` reads one text at a time; write the others into files")
+    words = [command]
+    for name, value in options.items():
+        words.extend(_words(name, value))
+    here = texts[0].folder if texts else Path.cwd()
+    plain = []
+    for place in places:
+        if isinstance(place, Given):
+            plain.append("-")
+        else:
+            # Where the text's files are, paths from here mean others.
+            is_file = texts and os.path.exists(place)
+            plain.append(os.path.abspath(place) if is_file else place)
+    return words, plain, here, texts[0].text if texts else None
 
 
 def _carried_out(words: list[str], here: Path, text: str | None) -> tuple[int, str, str, bool]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Literal, Union
 
-from ._command import Scenario, call
+from ._command import Scenario, call, text
 from ._result import Result
 
 Text = Union[str, PathLike[str]]
@@ -334,6 +334,37 @@ def estimate(
     return call("estimate", [*files], options, out, force)
 
 
+def export(
+    of: Text | Scenario | Result,
+    *,
+    format: Literal["tc", "mahimahi", "containerlab", "flent", "iperf3"],
+    point: Text | None = None,
+    repeat: int | None = None,
+    engine: Text | None = None,
+    output: Text | None = None,
+) -> str:
+    """Write a scenario's path as commands of an emulator, or a run as a data file of another
+    program.
+
+    Args:
+        of: A scenario file with a `[path]`, for tc, mahimahi and containerlab; a run folder with
+            traces of flows, for flent and iperf3.
+        format: In whose words.
+        point: The point, by its name in the tables [default: the first].
+        repeat: The repeat of a run folder's point, from 0 [default: the first].
+        engine: The engine that made the run, by its name in the tables [default: the first].
+        output: The file to write [default: standard output].
+    """
+    options = {
+        "as": format,
+        "point": point,
+        "repeat": repeat,
+        "engine": engine,
+        "output": output,
+    }
+    return text("export", [of], options)
+
+
 def fidelity(
     *,
     quick: bool = False,
@@ -385,6 +416,32 @@ def fidelity(
         "threads": threads,
     }
     return call("fidelity", [], options, out, force)
+
+
+def import_files(
+    *files: Text,
+    format: Literal["pcap", "iperf3", "flent", "qlog", "flow-monitor", "mahimahi-trace", "mahimahi-log", "trex", "csit"] | None = None,
+    name: Text | Sequence[Text] = (),
+    parquet: bool = False,
+    out: Text | None = None,
+    force: bool = False,
+) -> Result:
+    """Import results of other programs: captures of TCP, iperf3, Flent, ….
+
+    Args:
+        files: Files to import, plain or compressed by gzip.
+        format: The format of all files, where their content does not tell.
+        name: Names for the flows, links and streams of each file, in the order of its tables.
+        parquet: Write every table as Parquet too.
+        out: Run folder to write and keep.
+        force: Replace the folder, whatever run it holds.
+    """
+    options = {
+        "as": format,
+        "name": name,
+        "parquet": parquet,
+    }
+    return call("import", [*files], options, out, force)
 
 
 def paper(

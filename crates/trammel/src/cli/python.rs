@@ -1,5 +1,6 @@
-//! The commands that write a run folder, as functions of the Python package: made from the table of
-//! arguments, so that both have the same options and help. `UPDATE_DOCS=1` writes them anew.
+//! The commands that write a run folder or a text, as functions of the Python package: made from
+//! the table of arguments, so that both have the same options and help. `UPDATE_DOCS=1` writes them
+//! anew.
 
 use super::Cli;
 use clap::builder::{ValueParser, ValueRange};
@@ -10,13 +11,15 @@ use std::path::Path;
 const FILE: &str = "../../python/trammel/_commands.py";
 
 /// The commands. `run` is a method of a scenario, and so is `diverge`.
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 10] = [
     "bench",
     "compare",
     "conformance",
     "decode",
     "estimate",
+    "export",
     "fidelity",
+    "import",
     "paper",
     "place",
 ];
@@ -25,9 +28,10 @@ const COMMANDS: [&str; 8] = [
 const OWN: [&str; 6] = ["out", "force", "json", "help", "write_docs", "metrics"];
 
 /// Arguments that take more than the path of a file.
-const OBJECTS: [(&str, &str, &str); 3] = [
+const OBJECTS: [(&str, &str, &str); 4] = [
     ("compare", "runs", "Text | Result"),
     ("estimate", "files", "Text | Scenario"),
+    ("export", "of", "Text | Scenario | Result"),
     ("place", "scenario", "Text | Scenario"),
 ];
 
@@ -43,7 +47,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Literal, Union
 
-from ._command import Scenario, call
+from ._command import Scenario, call, text
 from ._result import Result
 
 Text = Union[str, PathLike[str]]
@@ -56,6 +60,19 @@ fn name(arg: &Arg) -> String {
         "from" => "from_".to_owned(),
         id => id.to_owned(),
     }
+}
+
+/// The name of a command's function; a word of Python's is none.
+fn called(command: &Command) -> &str {
+    match command.get_name() {
+        "import" => "import_files",
+        name => name,
+    }
+}
+
+/// Whether the result is a run folder; else it is what the command writes.
+fn has_folder(command: &Command) -> bool {
+    command.get_arguments().any(|arg| arg.get_id() == "out")
 }
 
 fn is_list(arg: &Arg) -> bool {
@@ -92,6 +109,7 @@ fn one(command: &Command, arg: &Arg) -> String {
         ValueParser::from(clap::value_parser!(u16)),
         ValueParser::from(clap::value_parser!(u32)),
         ValueParser::from(clap::value_parser!(u64)),
+        ValueParser::from(clap::value_parser!(i64)),
         ValueParser::from(clap::value_parser!(usize)),
     ];
     if whole.into_iter().any(parses) {
@@ -109,7 +127,7 @@ fn annotation(command: &Command, arg: &Arg) -> (String, &'static str) {
         return ("bool".to_owned(), "False");
     }
     let one = one(command, arg);
-    if arg.is_positional() {
+    if arg.is_positional() || arg.is_required_set() {
         return (one, "");
     }
     if is_list(arg) {
@@ -174,14 +192,14 @@ fn help(arg: &Arg) -> String {
 fn function(command: &Command) -> String {
     let args = command.get_arguments();
     // What does not go with a run folder has no result that could be read from one.
-    let has_folder = |arg: &&Arg| {
+    let goes_with_folder = |arg: &&Arg| {
         let conflicts = command.get_arg_conflicts_with(arg);
         !conflicts.iter().any(|other| other.get_id() == "out")
     };
     let args = args.filter(|arg| !OWN.contains(&arg.get_id().as_str()));
-    let args = args.filter(has_folder);
+    let args = args.filter(goes_with_folder);
     let (places, options): (Vec<&Arg>, Vec<&Arg>) = args.partition(|arg| arg.is_positional());
-    let mut out = format!("\n\ndef {}(\n", command.get_name());
+    let mut out = format!("\n\ndef {}(\n", called(command));
     for arg in &places {
         let (annotation, _) = annotation(command, arg);
         let star = if is_list(arg) { "*" } else { "" };
@@ -192,9 +210,17 @@ fn function(command: &Command) -> String {
     }
     for arg in &options {
         let (annotation, default) = annotation(command, arg);
-        writeln!(out, "    {}: {annotation} = {default},", name(arg)).unwrap();
+        let default = match default {
+            "" => String::new(),
+            default => format!(" = {default}"),
+        };
+        writeln!(out, "    {}: {annotation}{default},", name(arg)).unwrap();
     }
-    out += "    out: Text | None = None,\n    force: bool = False,\n) -> Result:\n";
+    out += if has_folder(command) {
+        "    out: Text | None = None,\n    force: bool = False,\n) -> Result:\n"
+    } else {
+        ") -> str:\n"
+    };
     let about = command
         .get_about()
         .map(ToString::to_string)
@@ -206,8 +232,11 @@ fn function(command: &Command) -> String {
         out += &wrapped(&begin, "            ", &help(arg));
         out += "\n";
     }
-    out += "        out: Run folder to write and keep.\n";
-    out += "        force: Replace the folder, whatever run it holds.\n    \"\"\"\n";
+    if has_folder(command) {
+        out += "        out: Run folder to write and keep.\n";
+        out += "        force: Replace the folder, whatever run it holds.\n";
+    }
+    out += "    \"\"\"\n";
     out += "    options = {\n";
     for arg in &options {
         let long = arg
@@ -221,11 +250,15 @@ fn function(command: &Command) -> String {
         .iter()
         .map(|arg| format!("{}{}", if is_list(arg) { "*" } else { "" }, name(arg)))
         .collect();
+    let (call, more) = if has_folder(command) {
+        ("call", ", out, force")
+    } else {
+        ("text", "")
+    };
+    let (name, places) = (command.get_name(), places.join(", "));
     writeln!(
         out,
-        "    return call(\"{}\", [{}], options, out, force)",
-        command.get_name(),
-        places.join(", ")
+        "    return {call}(\"{name}\", [{places}], options{more})"
     )
     .unwrap();
     out
