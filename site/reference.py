@@ -89,46 +89,6 @@ PICTURES: dict[str, Callable[[str, str], str]] = {
     "models": lambda name, _: pictures.model(name),
 }
 
-# Scenarios whose tables are listed.
-TABLES = (
-    """duration = "5 s"
-repeat = 2
-solo = true
-[path]
-rate = "20 Mbit/s"
-rtt = "40 ms"
-queue = { discipline = "fq_codel" }
-loss = { probability = 0.001 }
-[[flow]]
-variant = "cubic"
-ecn = true
-[[flow]]
-variant = "reno"
-[[stream]]
-gap = "10 ms"
-[[app]]
-kind = "voice"
-[[workload]]
-kind = "poisson"
-load = 0.2
-size = "20 KB"
-""",
-    """subject = "traffic"
-duration = "5 s"
-[path]
-rate = "8 Mbit/s"
-delay = "20 ms"
-[[stream]]
-rate = 500
-gap = "exponential"
-size = 958
-""",
-)
-UNITS = {
-    "_s": "s", "_us": "µs", "_mbps": "Mbit/s", "_bps": "bit/s", "_pkts": "packets",
-    "_bytes": "bytes", "_pps": "packets/s", "_kbps": "kbit/s", "_ns": "ns", "_ms": "ms",
-}
-
 # Families with an example that the playground can run.
 PLAYED = ("variants", "disciplines", "losses")
 
@@ -422,34 +382,26 @@ class Reference:
         self.contents.append("- [Handlers](reference/handlers.md)")
 
     def columns(self) -> None:
-        """Every column of the tables that examples of all subjects give."""
-        tables: dict[str, dict[str, str]] = {}
-        for scenario in TABLES:
-            about = json.loads((program.run(scenario).folder / "run.json").read_text())
-            for table in about.get("tables", []):
-                tables.setdefault(table["name"], {}).update(dict(table["columns"]))
-        # What the documents say of a column: the rows of their tables that begin with its name.
-        meaning: dict[str, str] = {}
-        for document in ("docs/metrics.md", "docs/applications.md"):
-            for line in (pages.ROOT / document).read_text(encoding="utf-8").split("\n"):
-                cells = line.strip("| ").split(" | ")
-                if len(cells) == 2 and "](" not in cells[1]:
-                    for name in re.findall(r"`(\w+)`", cells[0]):
-                        meaning.setdefault(name, cells[1])
+        """Every column of every table, by the schemas of their subjects."""
         text = [
             "# Tables and columns",
             "",
-            "The tables of run folders, as `run.json` lists them. The unit is the end of a column's"
-            " name. Columns of a sweep are named for what is swept; columns without a value for any"
-            " row are left out of a table. [Metrics](../metrics.md) defines the numbers.",
+            "The tables of run folders and of `--json`. Columns of a sweep are named for what is"
+            " swept; columns without a value for any row are left out of a table. [Metrics]"
+            "(../metrics.md) defines the numbers. `trammel doc tables SUBJECT` has the same as a"
+            " JSON Schema, and `trammel explain COLUMN` one of them.",
         ]
-        for name, columns in tables.items():
-            text += ["", f"## {name}.csv", "", "| column | type | unit | what it is |"]
-            text.append("| --- | --- | --- | --- |")
-            for column, kind in columns.items():
-                unit = next((u for end, u in UNITS.items() if column.endswith(end)), "")
-                what = meaning.get(column, "")
-                text.append(f"| `{column}` | {kind} | {unit} | {what} |")
+        for file in sorted((pages.ROOT / "share/schema").glob("tables-*.json")):
+            schema = json.loads(file.read_text(encoding="utf-8"))
+            subject = file.stem.removeprefix("tables-")
+            title = schema["title"].removeprefix("Trammel `--json`: ")
+            text += ["", f"## {subject}: {title}"]
+            for name, table in schema["properties"]["tables"]["properties"].items():
+                text += ["", f"### {subject}: {name}", "", table["description"], ""]
+                text += ["| column | type | unit | what it is |", "| --- | --- | --- | --- |"]
+                for column, about in table["items"]["properties"].items():
+                    kind, unit = about["type"][0], about.get("x-unit", "")
+                    text.append(f"| `{column}` | {kind} | {unit} | {about['description']} |")
         self.pages["reference/columns.md"] = "\n".join(text) + "\n"
         self.contents.append("- [Tables and columns](reference/columns.md)")
 

@@ -35,8 +35,10 @@ pub(super) struct Args {
     /// element, machine, device, design, paper, format
     #[arg(value_name = "KIND", required_unless_present = "citations")]
     kind: Option<String>,
-    /// The name, as in `trammel list KIND`; for `schema`, the subject; for `tables`, `transport` or
-    /// `bench`
+    /// The name, as in `trammel list KIND`; for `schema`, the subject; for `tables`, what writes
+    /// them: `transport`, `bench`, `forwarding`, `traffic`, `routing`, `placement`, `estimate`,
+    /// `send`, `decode`, `import`, `traces`, `compare`, `paper`, `fidelity`, `conformance`,
+    /// `kernels` or `sweep`
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// List the requirements of RFCs that the source cites, and where; with a TEXT such as
@@ -77,10 +79,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
         ("schema", None) => return out(&serde_json::to_string_pretty(&schema::schema())?),
         ("tables", of) => {
-            let Some(schema) = super::doc_tables::schema(of) else {
+            let Some(schema) = super::tables::schema(of) else {
                 let of = of.unwrap_or_default();
-                let all = super::doc_tables::OF.join("`, `");
-                anyhow::bail!("there are no tables of `{of}`; there are those of `{all}`");
+                let names = || super::tables::subjects().map(|(name, _)| name);
+                let hint = match nearest(of, names()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => {
+                        let all: Vec<_> = names().collect();
+                        format!("there are those of `{}`", all.join("`, `"))
+                    }
+                };
+                anyhow::bail!("there are no tables of `{of}`; {hint}");
             };
             return out(&serde_json::to_string_pretty(&schema)?);
         }

@@ -23,7 +23,6 @@ mod doc;
 mod doc_design;
 #[cfg(target_os = "linux")]
 mod doc_device;
-mod doc_tables;
 mod durations;
 #[cfg(target_os = "linux")]
 mod element;
@@ -35,6 +34,7 @@ mod export;
 mod failure;
 mod fidelity;
 pub(crate) mod folder;
+mod formats;
 mod gallery;
 mod gather;
 #[cfg(target_os = "linux")]
@@ -83,6 +83,7 @@ mod sizes;
 mod summary;
 mod sweep;
 mod sweep_plan;
+mod tables;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use guess::Guess;

@@ -13,8 +13,10 @@ use clap::ValueEnum;
 use meaning::{Meaning, is_alike};
 use serde_json::json;
 use std::process::ExitCode;
+use trammel_core::label::Label;
 use trammel_core::units::nearest;
 use trammel_library::gallery;
+use trammel_router::Reason;
 use trammel_scenario::registry::Family;
 
 /// Names that are suggested for one that nobody knows.
@@ -25,7 +27,8 @@ const LONGEST_WORD: usize = 128;
 /// Say what a word means: a key, a metric, a variant, a queue, an element, a column, a term
 ///
 /// The word is a name that `trammel list` shows, a key of a scenario (`limit` or
-/// `path.queue.limit`), a column of a table, a word of the glossary, a command or an exit code.
+/// `path.queue.limit`), a column of a table, a word of the glossary, a label, a word of messages, a
+/// verdict, a drop reason, a format, a command or an exit code.
 /// Where it means several things all are shown.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -86,7 +89,9 @@ fn meanings(word: &str, command: &clap::Command) -> Vec<Meaning> {
     found.extend(parameters(word));
     found.extend(exhibits(word));
     found.extend(commands(word, command));
-    found.extend(exit_code(word, command));
+    found.extend(exit_codes(word, command));
+    found.extend(labels(word));
+    found.extend(reasons(word));
     found
 }
 
@@ -169,16 +174,49 @@ fn commands(word: &str, command: &clap::Command) -> Option<Meaning> {
     })
 }
 
-/// The exit code of this number, as the help of the whole command has it.
-fn exit_code(word: &str, command: &clap::Command) -> Option<Meaning> {
-    let help = command.get_after_help()?.to_string();
-    let mut codes = help.lines().filter_map(|line| line.trim().split_once("  "));
-    let (name, text) = codes.find(|(code, _)| *code == word)?;
-    Some(Meaning {
+/// The exit code of this number, as the help of the whole command has it; all of them for the words
+/// themselves.
+fn exit_codes(word: &str, command: &clap::Command) -> Vec<Meaning> {
+    let help = command.get_after_help().map(ToString::to_string);
+    let help = help.unwrap_or_default();
+    let word = word.to_lowercase();
+    let number = word.strip_prefix("exit code ").unwrap_or(&word);
+    let is_all = ["exit", "exit code", "exit codes", "exit status"].contains(&number);
+    let codes = help.lines().filter_map(|line| line.trim().split_once("  "));
+    let wanted = codes.filter(|(code, _)| is_all || *code == number);
+    let meaning = |(name, text): (&str, &str)| Meaning {
         kind: "exit code".to_owned(),
         name: name.to_owned(),
         text: text.trim().to_owned(),
         more: String::new(),
+    };
+    wanted.map(meaning).collect()
+}
+
+/// The label that has this key, where the glossary has it under its words.
+fn labels(word: &str) -> Option<Meaning> {
+    let mut all = Label::ALL.into_iter();
+    let label = all.find(|label| is_alike(word, label.key()))?;
+    let is_in_glossary = is_alike(label.key(), label.words());
+    (!is_in_glossary).then(|| Meaning {
+        kind: "label".to_owned(),
+        name: label.key().to_owned(),
+        text: format!("{}: {}", label.words(), label.meaning()),
+        more: "docs/glossary.md, “Labels”".to_owned(),
+    })
+}
+
+/// The reason of a dropped packet that is called so, in the router's words.
+fn reasons(word: &str) -> Option<Meaning> {
+    let mut all = Reason::ALL.iter();
+    let reason = all.find(|reason| is_alike(word, reason.text()))?;
+    Some(Meaning {
+        kind: "drop reason".to_owned(),
+        name: reason.text().to_owned(),
+        text: "Why a router took a packet out: a count of its own in the reports of a \
+               configuration."
+            .to_owned(),
+        more: "docs/router.md".to_owned(),
     })
 }
 
@@ -192,6 +230,8 @@ fn words(command: &clap::Command) -> Vec<String> {
     words.extend(gallery::all().into_iter().map(|one| one.name.to_owned()));
     let commands = command.get_subcommands();
     words.extend(commands.map(|command| command.get_name().to_owned()));
+    words.extend(Label::ALL.map(|label| label.key().to_owned()));
+    words.extend(Reason::ALL.iter().map(|reason| reason.text().to_owned()));
     words.sort();
     words.dedup();
     words
@@ -253,6 +293,17 @@ mod tests {
             ("bufferbloat", "scenario of the gallery"),
             ("run", "command"),
             ("130", "exit code"),
+            ("exit codes", "exit code"),
+            ("spf_runs", "column"),
+            ("cores_%", "column"),
+            ("inferred", "word"),
+            ("linux_vt", "label"),
+            ("data-sheet", "label"),
+            ("departs", "verdict"),
+            ("warning", "word"),
+            ("left out", "word"),
+            ("flent", "format"),
+            ("no route", "drop reason"),
         ] {
             let kinds = kinds(word);
             assert!(

@@ -1,34 +1,25 @@
-//! The tables of pages: of columns in metrics.md and applications.md, of words in glossary.md.
+//! The tables of pages: of columns in metrics.md and applications.md, of words in glossary.md, of
+//! verdicts in conformance.md; and the columns of all tables.
 //!
 //! A row of such a table is an explanation: what its first cell names, its second one means.
 
+use super::super::tables;
 use super::meaning::{Meaning, is_alike};
-use trammel_scenario::columns::{self, Columns};
-use trammel_stats::table::{CellType, Column};
 
-const PAGES: [&str; 3] = [
+const PAGES: [&str; 4] = [
     "docs/glossary.md",
+    "docs/conformance.md",
     "docs/metrics.md",
     "docs/applications.md",
 ];
 
 /// The first heading of tables whose rows explain something, and what.
-const HEADS: [(&str, &str); 4] = [
+const HEADS: [(&str, &str); 5] = [
+    ("verdict", "verdict"),
     ("word", "word"),
     ("label", "label"),
     ("column", "column"),
     ("`answer`", "answer"),
-];
-
-/// The tables of a run of transport, by their files.
-const TABLES: [(&str, Columns); 7] = [
-    ("flows", columns::FLOWS),
-    ("groups", columns::GROUPS),
-    ("links", columns::LINKS),
-    ("devices", columns::DEVICES),
-    ("streams", columns::STREAMS),
-    ("workloads", columns::WORKLOADS),
-    ("apps", columns::APPS),
 ];
 
 /// A row of a page's table.
@@ -53,37 +44,50 @@ pub(super) fn find(word: &str) -> Vec<Meaning> {
             kind: row.kind.to_owned(),
             name: name.clone(),
             text: row.text.clone(),
-            more: format!("docs/{page}, “{}”", row.heading),
+            more: match row.heading.as_str() {
+                "" => format!("docs/{page}"),
+                heading => format!("docs/{page}, “{heading}”"),
+            },
         });
     }
     if !found.iter().any(|one| one.kind == "column") {
-        found.extend(column(word));
+        found.extend(columns(word));
     }
     found
 }
 
-/// A column that no page has a row of: its tables and its unit.
-fn column(word: &str) -> Option<Meaning> {
-    let all = TABLES.iter().flat_map(|(table, columns)| {
-        let columns = columns.iter();
-        columns.map(move |(name, _)| (*table, *name))
-    });
+/// The columns of this name that no page has a row of: a meaning for each text, with the tables
+/// that it holds in.
+fn columns(word: &str) -> Vec<Meaning> {
     let is_it = |name: &str| is_alike(word, name) || is_alike(word, without_unit(name));
-    let of: Vec<(&str, &str)> = all.filter(|(_, name)| is_it(name)).collect();
-    let (_, name) = *of.first()?;
-    let column = Column::new(name.to_owned(), CellType::Float);
-    let mut tables: Vec<&str> = of.iter().map(|(table, _)| *table).collect();
-    tables.dedup();
-    let tables: Vec<String> = tables.iter().map(|table| format!("{table}.csv")).collect();
-    let unit = column
-        .unit()
-        .map_or(String::new(), |unit| format!(" in {unit}"));
-    Some(Meaning {
-        kind: "column".to_owned(),
-        name: name.to_owned(),
-        text: format!("{}{unit}, of {}.", column.title(), tables.join(", ")),
-        more: "docs/metrics.md".to_owned(),
-    })
+    let mut found: Vec<(&tables::Explained, Vec<String>)> = Vec::new();
+    for one in tables::explained() {
+        if !is_it(&one.name) {
+            continue;
+        }
+        let place = format!("`{}` ({})", one.table, one.subject);
+        let same = |known: &(&tables::Explained, _)| {
+            (&known.0.text, &known.0.name) == (&one.text, &one.name)
+        };
+        match found.iter().position(same) {
+            Some(at) => found[at].1.push(place),
+            None => found.push((one, vec![place])),
+        }
+    }
+    let meaning = |(one, places): (&tables::Explained, Vec<String>)| {
+        let unit = match one.unit.as_str() {
+            "" => String::new(),
+            unit => format!(", in {unit}"),
+        };
+        let places = places.join(", ");
+        Meaning {
+            kind: "column".to_owned(),
+            text: format!("{}{unit}. Of {places}.", one.text.trim_end_matches('.')),
+            more: format!("`trammel doc tables {}`", one.subject),
+            name: one.name.clone(),
+        }
+    };
+    found.into_iter().map(meaning).collect()
 }
 
 /// Whether a word is the name in a row: as it stands, without its unit, or by its pattern
@@ -112,9 +116,7 @@ fn without_unit(name: &str) -> &str {
 pub(super) fn words() -> Vec<String> {
     let names = rows().into_iter().flat_map(|row| row.names);
     let mut names: Vec<String> = names.filter(|name| !name.contains('…')).collect();
-    for (_, columns) in TABLES {
-        names.extend(columns.iter().map(|(name, _)| (*name).to_owned()));
-    }
+    names.extend(tables::explained().iter().map(|one| one.name.clone()));
     names
 }
 

@@ -1,12 +1,17 @@
 //! `trammel doc tables`: JSON Schemas of what commands write with `--json`, and so of the columns
 //! of tables.
 //!
-//! Names and types are those that the engines fill (`scenario::columns`, the tests of `bench`); the
-//! unit follows from the end of a column's name. What a column is, the documents say: the rows of
-//! their tables that begin with its name.
+//! Of flows and of tests of devices, names and types are those that the engines fill
+//! (`scenario::columns`, the tests of `bench`). All other tables have a file here, which
+//! `tests/table_schemas.rs` holds against what the commands write. The unit follows from the end of
+//! a column's name. What a column is, its file says, or the documents: the rows of their tables
+//! that begin with its name.
 
+mod columns;
+
+use columns::{Described, Meanings};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use trammel_bench::procedures;
 use trammel_scenario::columns::{
     APPS, DEVICES, FLOWS, GROUPS, LINKS, PREDICTIONS, STREAMS, WORKLOADS,
@@ -14,12 +19,10 @@ use trammel_scenario::columns::{
 use trammel_stats::table::{CellType, Column};
 use trammel_transport::summary;
 
-/// The tables that have a schema of their own.
-pub(super) const OF: [&str; 2] = ["transport", "bench"];
-
-/// What documents say of columns: table and name, and the text. It is generated from the documents,
-/// so that the crate needs no file outside of it.
-const MEANINGS: &str = include_str!("columns.tsv");
+/// The subjects whose tables have a schema, and what they are.
+pub(super) fn subjects() -> impl Iterator<Item = (&'static str, &'static str)> {
+    columns::subjects()
+}
 
 /// What rows of a transport run begin with.
 const RUN: &[(&str, CellType)] = &[
@@ -29,15 +32,50 @@ const RUN: &[(&str, CellType)] = &[
     ("seed", CellType::Int),
 ];
 
+/// A column of a table of a subject, with what it is.
+#[derive(Debug)]
+pub(super) struct Explained {
+    pub(super) subject: &'static str,
+    pub(super) table: String,
+    pub(super) name: String,
+    pub(super) unit: String,
+    pub(super) text: String,
+}
+
+/// Every column of every table of every subject.
+pub(super) fn explained() -> &'static [Explained] {
+    // Whoever looks up one word may look up many.
+    static ALL: LazyLock<Vec<Explained>> = LazyLock::new(|| {
+        let mut all = Vec::new();
+        for (subject, _) in subjects() {
+            for (table, about) in tables(subject).unwrap_or_default() {
+                let columns = about["items"]["properties"].as_object();
+                for (name, column) in columns.into_iter().flatten() {
+                    let word = |key: &str| column[key].as_str().unwrap_or_default().to_owned();
+                    all.push(Explained {
+                        subject,
+                        table: table.clone(),
+                        name: name.clone(),
+                        unit: word("x-unit"),
+                        text: word("description"),
+                    });
+                }
+            }
+        }
+        all
+    });
+    &ALL
+}
+
 /// The schema of the tables of all commands, or of those of `subject`; nothing where that is
 /// unknown.
 pub(super) fn schema(subject: Option<&str>) -> Option<Value> {
-    let meanings = meanings();
     let (title, tables) = match subject {
         None => ("tables of any command", Map::new()),
-        Some("transport") => ("tables of a scenario of flows", transport(&meanings)),
-        Some("bench") => ("tables of `trammel bench`", bench(&meanings)),
-        Some(_) => return None,
+        Some(subject) => {
+            let (_, title) = columns::subjects().find(|(name, _)| *name == subject)?;
+            (title, tables(subject)?)
+        }
     };
     Some(json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -65,7 +103,53 @@ pub(super) fn schema(subject: Option<&str>) -> Option<Value> {
     }))
 }
 
-fn transport(meanings: &BTreeMap<&str, &str>) -> Map<String, Value> {
+/// The tables of `subject`: what code says of them, then its file.
+fn tables(subject: &str) -> Option<Map<String, Value>> {
+    let meanings = Meanings::new();
+    let mut tables = match subject {
+        "transport" => transport(&meanings),
+        "bench" => bench(&meanings),
+        _ => Map::new(),
+    };
+    for described in columns::of(subject)? {
+        // Columns of tests of devices are said once for all tables.
+        let of = if subject == "bench" {
+            subject
+        } else {
+            described.name
+        };
+        tables.insert(
+            described.name.to_owned(),
+            from_file(of, &described, &meanings),
+        );
+    }
+    Some(tables)
+}
+
+fn from_file(of: &str, described: &Described, meanings: &Meanings) -> Value {
+    let properties = described.columns.iter().map(|one| {
+        let about = match one.text {
+            "" => column((of, one.name), one.kind, meanings),
+            text => said((one.name, one.kind), Some(text.to_owned())),
+        };
+        (one.name.to_owned(), about)
+    });
+    let others = match described.others {
+        Some(one) => said((one.name, one.kind), Some(one.text.to_owned())),
+        None => json!({ "$ref": "#/$defs/cell" }),
+    };
+    json!({
+        "description": format!("A row is {}.", described.row),
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": properties.collect::<Map<_, _>>(),
+            "additionalProperties": others,
+        },
+    })
+}
+
+fn transport(meanings: &Meanings) -> Map<String, Value> {
     let of_runs = [
         ("flows", "one flow of one run", FLOWS),
         ("links", "one link of one run", LINKS),
@@ -99,11 +183,15 @@ fn transport(meanings: &BTreeMap<&str, &str>) -> Map<String, Value> {
     tables
 }
 
-fn bench(meanings: &BTreeMap<&str, &str>) -> Map<String, Value> {
+fn bench(meanings: &Meanings) -> Map<String, Value> {
     let tests = procedures::FAMILY.all().into_iter().map(|entry| {
         let columns = procedures::SHARED.iter().chain(entry.columns);
-        let table = table(("bench", entry.about.summary), columns, meanings);
-        (entry.about.name.to_owned(), table)
+        let name = entry.about.name;
+        let row = format!(
+            "one kind of traffic, or one step of it, in the test `{name}`: {}",
+            entry.about.summary
+        );
+        (name.to_owned(), table(("bench", &row), columns, meanings))
     });
     tests.collect()
 }
@@ -112,7 +200,7 @@ fn bench(meanings: &BTreeMap<&str, &str>) -> Map<String, Value> {
 fn table<'a>(
     (of, what): (&str, &str),
     columns: impl Iterator<Item = &'a (&'a str, CellType)>,
-    meanings: &BTreeMap<&str, &str>,
+    meanings: &Meanings,
 ) -> Value {
     let properties =
         columns.map(|(name, kind)| ((*name).to_owned(), column((of, name), *kind, meanings)));
@@ -127,7 +215,45 @@ fn table<'a>(
     })
 }
 
-fn column((of, name): (&str, &str), kind: CellType, meanings: &BTreeMap<&str, &str>) -> Value {
+fn column((of, name): (&str, &str), kind: CellType, meanings: &Meanings) -> Value {
+    said((name, kind), meanings.of(of, name))
+}
+
+/// Units of names that the tables' own rule does not know, which is for titles of pages.
+const UNITS: [(&str, &str); 16] = [
+    ("_per_s", "1/s"),
+    ("_mpps", "Mpps"),
+    ("mpps", "Mpps"),
+    ("_gbps", "Gbit/s"),
+    ("_ghz", "GHz"),
+    ("_ppm", "ppm"),
+    ("_ns", "ns"),
+    ("_%", "%"),
+    ("_frames", "frames"),
+    ("cycles", "cycles"),
+    ("cycles_low", "cycles"),
+    ("cycles_high", "cycles"),
+    ("bytes", "bytes"),
+    ("pkts", "packets"),
+    ("mbps", "Mbit/s"),
+    ("seconds", "s"),
+];
+
+/// The unit of the numbers of the column `name`, by its end or by its whole name.
+fn unit(name: &str) -> Option<&'static str> {
+    let is_it = |unit: &&(&str, &str)| {
+        if unit.0.starts_with('_') {
+            name.ends_with(unit.0)
+        } else {
+            name == unit.0
+        }
+    };
+    let own = UNITS.iter().find(is_it).map(|(_, unit)| *unit);
+    own.or_else(|| Column::new(name, CellType::Float).unit())
+}
+
+/// The column `name` with what it is.
+fn said((name, kind): (&str, CellType), text: Option<String>) -> Value {
     let word = match kind {
         CellType::Text => "string",
         CellType::Int => "integer",
@@ -135,32 +261,20 @@ fn column((of, name): (&str, &str), kind: CellType, meanings: &BTreeMap<&str, &s
         CellType::Bool => "boolean",
     };
     let mut about = json!({ "type": [word, "null"] });
-    if let Some(unit) = Column::new(name, kind).unit() {
+    let is_number = matches!(kind, CellType::Int | CellType::Float);
+    if let Some(unit) = unit(name).filter(|_| is_number) {
         about["x-unit"] = unit.into();
     }
-    // Both are defined in one table of the document.
-    let of = if of == "groups" { "flows" } else { of };
-    let said = |name: &str| meanings.get(format!("{of}.{name}").as_str()).copied();
-    let meaning = said(name).map(str::to_owned);
-    let late = || {
-        let of = said(name.strip_prefix("late_")?)?;
-        Some(format!("From the end of the warm-up on: {of}"))
-    };
-    if let Some(text) = meaning.or_else(late) {
+    if let Some(text) = text {
         about["description"] = text.into();
     }
     about
 }
 
-/// What documents say of columns.
-fn meanings() -> BTreeMap<&'static str, &'static str> {
-    let rows = MEANINGS.lines().filter_map(|line| line.split_once('\t'));
-    rows.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
     use std::path::{Path, PathBuf};
 
@@ -229,15 +343,15 @@ mod tests {
         let lines = meanings
             .iter()
             .map(|(name, text)| format!("{name}\t{text}\n"));
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/columns.tsv");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/tables/documents.tsv");
         expect(&path, &lines.collect::<String>());
     }
 
     #[test]
     fn the_files_are_those_that_the_program_writes() {
         let folder = root().join("share/schema");
-        let all = [None].into_iter().chain(OF.map(Some));
-        for subject in all {
+        let all = subjects().map(|(name, _)| Some(name));
+        for subject in [None].into_iter().chain(all) {
             let name = match subject {
                 None => "tables.json".to_owned(),
                 Some(subject) => format!("tables-{subject}.json"),
@@ -265,11 +379,37 @@ mod tests {
         );
         let text = recovery["description"].as_str().unwrap_or_default();
         assert!(text.starts_with("after an increase"), "{text}");
+        assert_eq!(unit("dram_per_s"), Some("1/s"));
+        assert_eq!(unit("busy_%"), Some("%"));
+        assert_eq!(unit("metric"), None);
         let late = of("groups", "late_jain");
         let text = late["description"].as_str().unwrap_or_default();
         assert!(
             text.starts_with("From the end of the warm-up on: (Σx)²"),
             "{text}"
         );
+    }
+    #[test]
+    fn every_column_has_a_meaning() {
+        let all = explained().iter().filter(|one| one.text.is_empty());
+        let without: Vec<_> = all
+            .map(|one| format!("{}: {}.{}", one.subject, one.table, one.name))
+            .collect();
+        assert!(without.is_empty(), "{without:#?}");
+    }
+
+    #[test]
+    fn every_word_is_of_a_column() {
+        let mut used = BTreeSet::new();
+        for one in explained() {
+            used.insert(format!("{}.{}", one.subject, one.name));
+            used.insert(one.name.clone());
+        }
+        let unused: Vec<_> = Meanings::new().names().collect();
+        let unused: Vec<_> = unused
+            .iter()
+            .filter(|name| !used.contains(**name))
+            .collect();
+        assert!(unused.is_empty(), "{unused:?}");
     }
 }
