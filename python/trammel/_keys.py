@@ -35,8 +35,8 @@ class ScenarioKeys(Section):
             or `false`; default `false`.
         trace: what to trace of every flow: nothing, every ACK, or samples at an interval: `off`,
             `ack` or a time such as `10 ms`; default `off`.
-        pcap: links whose packets are captured; `true` for all: `true`, `false` or a list of names;
-            default `false`.
+        pcap: links whose packets are captured, `true` for all; of a guest also its hosts: `true`,
+            `false` or a list of names; default `false`.
         qlog: the events of every flow are written as qlog 0.3, a JSON text sequence; `trace` is
             `ack` then unless it is given: `true` or `false`; default `false`.
         path: the path that all flows share: a `path` table.

@@ -4,6 +4,7 @@
 //! look. It says nothing that the guest would have to decide: routes, addresses and starts follow
 //! from it alone, so two guests of one kernel answer the same to the last byte.
 
+use crate::frames::Frames;
 use serde::{Deserialize, Serialize};
 use trammel_io::qdisc::{Kind, Police};
 
@@ -177,20 +178,9 @@ pub struct Captured {
     /// The wire, and which of its ends.
     pub at: (usize, usize),
     /// The IPv4 packets, in their order.
-    pub frames: Vec<Frame>,
-    /// How many were not captured because they came too fast.
+    pub frames: Frames,
+    /// How many were not captured: they came too fast, or there was no room for more.
     pub missed: u64,
-}
-
-/// A packet that was captured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frame {
-    /// When, from the start.
-    pub at_ns: i64,
-    /// Whether the host sent it.
-    pub is_outgoing: bool,
-    /// Its first bytes from the IP header on, TCP's whole header among them, in hexadecimal digits.
-    pub header: String,
 }
 
 /// What was seen of a flow.

@@ -12,6 +12,7 @@ pub mod build;
 mod cable;
 pub mod cause;
 pub mod check;
+pub mod frames;
 pub mod guest;
 pub mod host;
 mod initramfs;

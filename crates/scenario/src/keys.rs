@@ -151,7 +151,10 @@ pub static ROOT: Section = Section {
             "trace", WordOrTime(&["off", "ack"]), Is("off"), "",
             "what to trace of every flow: nothing, every ACK, or samples at an interval"
         ),
-        k("pcap", BoolOrNames, Is("false"), "", "links whose packets are captured; `true` for all"),
+        k(
+            "pcap", BoolOrNames, Is("false"), "",
+            "links whose packets are captured, `true` for all; of a guest also its hosts"
+        ),
         k("qlog", Bool, Is("false"), "",
             "the events of every flow are written as qlog 0.3, a JSON text sequence; `trace` is \
              `ack` then unless it is given"),

@@ -8,16 +8,17 @@ use super::{guest, measure};
 use crate::on_host as host;
 use anyhow::{Context, bail};
 use host::Host;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use trammel_core::label::Label;
 use trammel_ground::Unsupported;
 use trammel_ground::machine::date;
 use trammel_kernel::boot::Machine;
 use trammel_kernel::build::{self, Built, Source, Watch, Wish};
 use trammel_scenario::check::told;
-use trammel_scenario::model::{Engine, Scenario};
+use trammel_scenario::model::{Engine, Pcap, Scenario};
 use trammel_scenario::{File, hash};
 
 /// The fact that is an instant.
@@ -35,6 +36,8 @@ pub(super) struct Instrument {
     ready: BTreeMap<Chosen, Ready>,
     /// The host's own, where a point asks for it.
     host: Option<Host>,
+    /// What captures lack, in the order of its words, whichever run ended first.
+    missed: Mutex<BTreeSet<String>>,
 }
 
 /// A kernel that is ready to boot.
@@ -123,12 +126,18 @@ impl Instrument {
                 place.insert(one);
             }
         }
-        Ok(Instrument { ready, host })
+        Ok(Instrument {
+            ready,
+            host,
+            missed: Mutex::default(),
+        })
     }
 
-    /// Where numbers that were measured on the host are worth little.
+    /// Where numbers that were measured on the host are worth little, and what captures lack.
     pub(super) fn warnings(&self) -> Vec<String> {
-        self.host.as_ref().map_or_else(Vec::new, Host::warnings)
+        let missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
+        let host = self.host.iter().flat_map(Host::warnings);
+        host.chain(missed.iter().cloned()).collect()
     }
 
     fn ready(&self, scenario: &Scenario) -> &Ready {
@@ -145,24 +154,28 @@ impl Instrument {
         hash::digest(&(run, &scenario.measure, identity))
     }
 
-    /// Runs `scenario` once with `seed`.
+    /// Runs `scenario` once with `seed`; what it asks to be captured goes into the folder given with
+    /// the names of its files.
     pub(super) fn measure(
         &self,
         scenario: &Scenario,
         seed: u64,
         curves: bool,
+        captures: Option<(&Path, &str)>,
         interrupted: &(dyn Fn() -> bool + Sync),
     ) -> anyhow::Result<RunTables> {
         if let Some(host) = self.host.as_ref().filter(|_| is_of_host(scenario)) {
             return host.measure(scenario, seed, curves, interrupted);
         }
-        measure::measure(
-            &self.ready(scenario).machine,
-            scenario,
-            seed,
-            curves,
-            interrupted,
-        )
+        let machine = &self.ready(scenario).machine;
+        let captures = captures.filter(|_| scenario.pcap != Pcap::Off);
+        let (run, missed) =
+            measure::measure(machine, scenario, seed, curves, captures, interrupted)?;
+        let locked = self.missed.lock();
+        locked
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(missed);
+        Ok(run)
     }
 
     /// Which kernels they are and what of them was set, for a report.

@@ -2,6 +2,7 @@
 
 use super::run_options::RunOptions;
 use super::run_tables::RunTables;
+use std::path::Path;
 use trammel_core::label::Label;
 use trammel_scenario::File;
 use trammel_scenario::model::{Engine, Scenario};
@@ -48,6 +49,7 @@ impl Instrument {
         _: &Scenario,
         _: u64,
         _: bool,
+        _: Option<(&Path, &str)>,
         _: &(dyn Fn() -> bool + Sync),
     ) -> anyhow::Result<RunTables> {
         match *self {}

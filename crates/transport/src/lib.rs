@@ -4,6 +4,8 @@
 pub mod answer;
 mod apps;
 mod capture;
+#[cfg(target_os = "linux")]
+mod captures_of_kernel;
 pub mod comparison;
 #[cfg(target_os = "linux")]
 pub mod diverge;

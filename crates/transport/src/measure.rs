@@ -5,6 +5,7 @@
 //! its samples, each as often as segments were acknowledged since the sample before; the least is
 //! the kernel's own. Queueing delays follow from the mean occupancy by Little's law.
 
+use super::captures_of_kernel::Taps;
 use super::guest;
 use super::job_of::{JobLink, JobWorkload, ScenarioJob, job_of};
 use super::network_of::{BuiltFlow, BuiltLink};
@@ -15,6 +16,7 @@ use super::run_times::RunTimes;
 use super::trace_of::{EntityTrace, Samples};
 use super::workloads;
 use anyhow::bail;
+use std::path::Path;
 use std::time::Duration;
 use trammel_core::time::{Span, Time};
 use trammel_kernel::boot::{Limits, Machine};
@@ -33,8 +35,10 @@ use trammel_tcp::connection::Counters;
 
 /// Memory of a guest beside what its packets take.
 const MEMORY_MIB: u64 = 512;
-/// Memory for what is captured at a place, until it is answered.
-const CAPTURE_MIB: u64 = 300;
+/// Memory of a place that is captured, and for what is captured at all of them until it is
+/// answered.
+const PLACE_MIB: u64 = 16;
+const CAPTURES_MIB: u64 = 400;
 /// The most that a guest may take.
 const MOST_MEMORY_MIB: u64 = 4096;
 /// Bytes of memory that a packet takes on its way, its copy at the sender and what the kernel keeps
@@ -63,17 +67,27 @@ pub fn notes(scenario: &Scenario, job: &ScenarioJob) -> Vec<String> {
 }
 
 /// Runs `scenario` once with `seed` in a guest of `machine`; it ends early where `interrupted` says
-/// so.
+/// so. What it asks to be captured goes into the folder given with the names of its files; the text
+/// says what of it is missing.
 pub fn measure(
     machine: &Machine,
     scenario: &Scenario,
     seed: u64,
     curves: bool,
+    captures: Option<(&Path, &str)>,
     interrupted: &(dyn Fn() -> bool + Sync),
-) -> anyhow::Result<RunTables> {
-    let job = job(scenario, seed)?;
+) -> anyhow::Result<(RunTables, Option<String>)> {
+    let mut job = job(scenario, seed)?;
+    let captures = captures.map(|place| (Taps::of(&job, scenario), place));
+    if let Some((taps, _)) = &captures {
+        job.job.captures = taps.places().into_iter().collect();
+    }
     let answer = ask(machine, scenario, &job, interrupted)?;
-    tables(scenario, &job, &answer, curves)
+    let missed = match captures {
+        Some((taps, (folder, name))) => taps.write(&job, &answer, folder, name)?,
+        None => None,
+    };
+    Ok((tables(scenario, &job, &answer, curves)?, missed))
 }
 
 /// The job of `scenario`, whose refusals are an error.
@@ -136,7 +150,10 @@ fn limits<'a>(
     // A path holds what a round trip carries, a receiver's hole as much again; what an access link
     // could hold never comes to wait.
     let held = (2.0 * packets(longest)) as u64 + limits.min(4_000_000);
-    let captures = CAPTURE_MIB * job.job.captures.len() as u64;
+    let captures = match job.job.captures.len() as u64 {
+        0 => 0,
+        places => CAPTURES_MIB + PLACE_MIB * places,
+    };
     let memory_mib = MEMORY_MIB + captures + ((2 * held * PACKET_BYTES) >> 20);
     let wire = PACKET_TIME.as_secs_f64() * packets(scenario.duration).min(1e9);
     Limits {

@@ -13,7 +13,7 @@ use trammel_ground::Unsupported;
 use trammel_kernel::boot::{self, Error, Limits};
 use trammel_scenario::File;
 use trammel_scenario::check::Fault;
-use trammel_scenario::model::Scenario;
+use trammel_scenario::model::{Pcap, Scenario};
 use trammel_scenario::topology::Topology;
 
 /// What the host's kernel has of congestion controls.
@@ -57,6 +57,14 @@ pub(super) fn refusals(scenario: &Scenario) -> Vec<Fault> {
                 faults.push(fault);
             }
         }
+    }
+    if scenario.pcap != Pcap::Off {
+        faults.push(Fault {
+            place: "pcap".to_owned(),
+            what: "packets of a host cannot be captured".to_owned(),
+            why: "its interfaces are gone when it answers".to_owned(),
+            help: "leave it out, or measure with `kernel = \"linux\"`".to_owned(),
+        });
     }
     if !job.job.parameters.is_empty() {
         faults.push(Fault {

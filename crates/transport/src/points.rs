@@ -653,12 +653,18 @@ fn make(of: &Job<'_>, watch: &dyn Watch) -> Vec<Made> {
         watch.start();
         // A run shares nothing that a panic could leave half changed.
         let run = catch_unwind(AssertUnwindSafe(|| {
-            let captures = options.captures.as_deref().filter(|_| job.repeat == 0);
+            let captures = options.captures.as_deref();
+            // Of a point's first run; those of its flows alone have the same name.
+            let captures = captures.filter(|_| job.repeat == 0 && job.at.is_some());
             let captures = captures.map(|folder| (folder, job.point));
             let stop = || watch.is_interrupted();
             match instrument {
                 Some(instrument) if job.label != Label::Simulated => {
-                    instrument.measure(&job.scenario, job.seed(), job.curves, &stop)
+                    let (scenario, seed) = (&job.scenario, job.seed());
+                    // Beside those of the simulator, as its traces are called.
+                    let name = format!("{}.{}", job.point, job.label.key());
+                    let captures = captures.map(|(folder, _)| (folder, name.as_str()));
+                    instrument.measure(scenario, seed, job.curves, captures, &stop)
                 }
                 _ => {
                     let (scenario, seed) = (&job.scenario, job.seed());

@@ -2,8 +2,8 @@
 
 use super::network::{Network, name};
 use super::result::Result;
-use crate::job::{Captured, Frame, GuestJob};
-use std::fmt::Write;
+use crate::frames::Packer;
+use crate::job::{Captured, GuestJob};
 use trammel_io::capture::Capture;
 use trammel_io::clock::{monotonic_ns, wall_ns};
 
@@ -15,11 +15,23 @@ const ETHERNET_BYTES: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
 /// From one emptying to the next.
 pub(super) const DRAIN_NS: i64 = 10_000_000;
+/// Bytes that all captures of a guest may take, packed: a minute of 1 Gbit/s at three places.
+const MOST_BYTES: usize = 384 << 20;
+
+/// A place that is captured.
+#[derive(Debug)]
+struct Tap {
+    at: (usize, usize),
+    capture: Capture,
+    packer: Packer,
+    /// Frames for which there was no room.
+    left_out: u64,
+}
 
 /// The captures of a job.
 #[derive(Debug)]
 pub(super) struct Captures {
-    all: Vec<(Capture, Captured)>,
+    all: Vec<Tap>,
     /// The wall clock's time when the flows start.
     start_ns: i64,
 }
@@ -30,12 +42,12 @@ impl Captures {
         let mut all = Vec::with_capacity(job.captures.len());
         for at in &job.captures {
             let host = &network.hosts[job.wires[at.0].ends[at.1]];
-            let capture = host.run(|| Capture::open(&name(at.0), MOST))?;
-            let captured = Captured {
+            all.push(Tap {
                 at: *at,
-                ..Captured::default()
-            };
-            all.push((capture, captured));
+                capture: host.run(|| Capture::open(&name(at.0), MOST))?,
+                packer: Packer::default(),
+                left_out: 0,
+            });
         }
         Ok(Captures {
             all,
@@ -47,22 +59,23 @@ impl Captures {
         self.all.is_empty()
     }
 
-    /// Takes what has come.
+    /// Takes what has come, unless there is no room for it.
     pub(super) fn drain(&mut self) {
-        for (capture, captured) in &mut self.all {
-            capture.drain(|seen| {
+        let taken: usize = self.all.iter().map(|tap| tap.packer.packed_bytes()).sum();
+        let has_room = taken < MOST_BYTES;
+        for tap in &mut self.all {
+            tap.capture.drain(|seen| {
                 let Some((ethernet, packet)) = seen.bytes.split_at_checked(ETHERNET_BYTES) else {
                     return;
                 };
-                if ethernet.ends_with(&IPV4) {
-                    captured.frames.push(Frame {
-                        at_ns: seen.time_ns - self.start_ns,
-                        is_outgoing: seen.is_outgoing,
-                        header: packet.iter().fold(String::new(), |mut text, byte| {
-                            let _ = write!(text, "{byte:02x}");
-                            text
-                        }),
-                    });
+                if !ethernet.ends_with(&IPV4) {
+                    return;
+                }
+                if has_room {
+                    let at_ns = seen.time_ns - self.start_ns;
+                    tap.packer.push(at_ns, seen.is_outgoing, packet);
+                } else {
+                    tap.left_out += 1;
                 }
             });
         }
@@ -72,9 +85,12 @@ impl Captures {
     pub(super) fn end(mut self) -> Result<Vec<Captured>> {
         self.drain();
         let mut captured = Vec::with_capacity(self.all.len());
-        for (capture, mut one) in self.all {
-            one.missed = capture.missed()?;
-            captured.push(one);
+        for tap in self.all {
+            captured.push(Captured {
+                at: tap.at,
+                frames: tap.packer.finish(),
+                missed: tap.left_out + tap.capture.missed()?,
+            });
         }
         Ok(captured)
     }

@@ -16,7 +16,7 @@ pub use result::Result;
 
 use crate::job::{Answer, GuestJob};
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use trammel_io::{clock, machine};
 
@@ -28,6 +28,8 @@ pub const JOB: &str = "/job";
 pub(crate) const MODULES: &str = "/modules";
 /// Where it leaves its answer.
 const ANSWER: &str = "/dev/ttyS0";
+/// Bytes of an answer that are written at once.
+const ANSWER_BYTES: usize = 64 << 10;
 /// Flows start so long after the machine, whatever it took to build the network: at a whole second,
 /// so that the kernel's ticks are where they always are.
 const START_NS: i64 = 10_000_000_000;
@@ -36,12 +38,27 @@ pub const FAILED: &str = "!";
 
 /// What the program does: it builds the job's network and runs its flows.
 pub fn main() -> ExitCode {
-    first_process(|| Ok(serde_json::to_string(&work()?)?))
+    answer_by(|| {
+        let answer = work()?;
+        // With captures it is long: it is not held twice.
+        Ok(move |to: &mut dyn Write| Ok(serde_json::to_writer(to, &answer)?))
+    })
 }
 
 /// What a program does that is the first process of guests: there it answers with the line that
 /// `work` makes, or says why there is none; on the host it says what files it needs.
 pub fn first_process(work: impl FnOnce() -> Result<String>) -> ExitCode {
+    answer_by(|| {
+        let line = work()?;
+        Ok(move |to: &mut dyn Write| to.write_all(line.as_bytes()))
+    })
+}
+
+/// The same where `work` gives what writes the line.
+fn answer_by<W>(work: impl FnOnce() -> Result<W>) -> ExitCode
+where
+    W: FnOnce(&mut dyn Write) -> io::Result<()>,
+{
     if std::env::args().nth(1).as_deref() == Some(FILES) {
         return match files() {
             Ok(()) => ExitCode::SUCCESS,
@@ -57,10 +74,14 @@ pub fn first_process(work: impl FnOnce() -> Result<String>) -> ExitCode {
         return ExitCode::from(2);
     }
     let answer = mount().and_then(|()| work());
-    let answer = answer.unwrap_or_else(|why| format!("{FAILED}{why}"));
-    if let Err(why) = File::options().write(true).open(ANSWER).and_then(|mut to| {
-        to.write_all(answer.as_bytes())?;
-        to.write_all(b"\n")
+    if let Err(why) = File::options().write(true).open(ANSWER).and_then(|to| {
+        let mut to = BufWriter::with_capacity(ANSWER_BYTES, to);
+        match answer {
+            Ok(write) => write(&mut to)?,
+            Err(why) => write!(to, "{FAILED}{why}")?,
+        }
+        to.write_all(b"\n")?;
+        to.flush()
     }) {
         let _ = writeln!(std::io::stderr(), "no answer: {why}");
     }

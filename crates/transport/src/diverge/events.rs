@@ -2,7 +2,8 @@
 //! times from the sender's.
 
 use trammel_core::time::Time;
-use trammel_kernel::job::{Captured, FIRST_PORT, Frame};
+use trammel_kernel::frames::Frame;
+use trammel_kernel::job::{Captured, FIRST_PORT};
 use trammel_netsim::network::Passed;
 use trammel_tcp::segment::{Flags, Segment};
 use trammel_tcp::wire::read_header;
@@ -42,10 +43,7 @@ impl Packet {
     /// That of a frame; nothing where it has none.
     pub(super) fn of(frame: &Frame) -> Option<Packet> {
         const TCP: u8 = 6;
-        let digits = frame.header.as_bytes().chunks_exact(2);
-        let bytes: Vec<u8> = digits
-            .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
-            .collect::<Option<_>>()?;
+        let bytes = &frame.header;
         let length = usize::from(bytes.first()? & 0x0f) * 4;
         let word = |at: usize| Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
         if *bytes.get(9)? != TCP {
@@ -90,7 +88,13 @@ pub(super) fn of_capture(captured: &Captured, flow: usize) -> (Vec<Event>, Time)
             segment: packet.segment,
         })
     };
-    relative(captured.frames.iter().filter_map(of_flow).collect())
+    relative(
+        captured
+            .frames
+            .iter()
+            .filter_map(|frame| of_flow(&frame))
+            .collect(),
+    )
 }
 
 /// The same with times and numbers from the SYNs, and the time of the sender's.
@@ -137,13 +141,17 @@ mod tests {
         let frame = Frame {
             at_ns: 5,
             is_outgoing: true,
-            header,
+            header: header
+                .as_bytes()
+                .chunks(2)
+                .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+                .collect(),
         };
         let packet = Packet::of(&frame).expect("it is one");
         assert_eq!((packet.identification, packet.ports), (7, [40_000, 5000]));
         assert_eq!((packet.segment.seq, packet.segment.len), (9, 20));
         let captured = Captured {
-            frames: vec![frame],
+            frames: [frame].into_iter().collect(),
             ..Captured::default()
         };
         assert_eq!(of_capture(&captured, 0).0.len(), 1);

@@ -91,7 +91,9 @@ fn at(answer: &Answer, place: (usize, usize)) -> &Captured {
 fn missing(before: &Captured, behind: &Captured) -> Vec<f64> {
     let incoming = |of: &Captured| {
         let frames = of.frames.iter().filter(|frame| !frame.is_outgoing);
-        frames.filter_map(Packet::of).collect::<Vec<_>>()
+        frames
+            .filter_map(|frame| Packet::of(&frame))
+            .collect::<Vec<_>>()
     };
     let key = |packet: &Packet| (packet.ports, packet.identification, packet.segment.seq);
     let (before, behind) = (incoming(before), incoming(behind));

@@ -23,6 +23,7 @@ mod workloads;
 
 pub use scenario_job::{JobLink, JobWorkload, ScenarioJob};
 
+use crate::captures_of_kernel::Taps;
 use layout::Layout;
 use nanoseconds::ns;
 use refusal::refused;
@@ -30,7 +31,7 @@ use trammel_core::schedule::RateSchedule;
 use trammel_core::time::{Span, Time};
 use trammel_core::units::Rate;
 use trammel_scenario::check::Fault;
-use trammel_scenario::model::{Pcap, Scenario, Tracing};
+use trammel_scenario::model::{Scenario, Tracing};
 use trammel_scenario::topology::Topology;
 
 /// Instants at which flows and queues are looked at, about; fewer where there are many flows.
@@ -58,13 +59,6 @@ pub(crate) fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<
             &format!("application `{}` cannot be measured", app.name),
             "a guest runs only flows that are known beforehand, and what an application sends \
              follows from what it gets",
-        ));
-    }
-    if scenario.pcap != Pcap::Off {
-        faults.push(refused(
-            "pcap",
-            "links of a guest cannot be captured",
-            "what it answers are tables",
         ));
     }
     let mut layout = Layout::new(scenario, seed);
@@ -104,13 +98,17 @@ pub(crate) fn job_of(scenario: &Scenario, seed: u64) -> Result<ScenarioJob, Vec<
     (job.sample_ns, job.queue_ns) = rhythm(scenario);
     job.read_ns = between_readings(&links);
     job.sysctls = hosts::of_all(scenario);
-    Ok(ScenarioJob {
+    let job = ScenarioJob {
         job,
         flows,
         workloads,
         links,
         notes,
-    })
+    };
+    match Taps::of(&job, scenario).faults() {
+        faults if faults.is_empty() => Ok(job),
+        faults => Err(faults),
+    }
 }
 
 /// How often flows and queues are looked at. Whole seconds are among the instants where they are
