@@ -5,7 +5,9 @@
 //! sender (an acknowledgement until data that echoes its timestamp, *before*). At the sender the
 //! first is the round trip, at the receiver the second, between them their sum.
 
-use super::echoes::Echoes;
+use super::echoes::{Echoes, Heard};
+use super::numbers::Numbers;
+use super::pacing::Pacing;
 use super::packet::Seen;
 use super::round_trips::RoundTrips;
 use super::scoreboard::Scoreboard;
@@ -23,6 +25,10 @@ const TIMEOUT_NS: i64 = 200_000_000;
 const MOST_TIMEOUTS: u64 = 1000;
 /// Without a handshake, the payload of a full segment on Ethernet with timestamps.
 const USUAL_PAYLOAD: u32 = 1448;
+/// From which evenness on a sender spaces its data.
+const EVEN: f64 = 0.5;
+/// Segments with data for each one without, in an end that sends data.
+const MANY: u64 = 20;
 /// The largest payload that is taken for one segment where no MSS is known (jumbo frames).
 const LARGEST_PAYLOAD: u32 = 9000;
 
@@ -70,6 +76,10 @@ pub(super) struct Counts {
     pub(super) ecn_echoes: u64,
     pub(super) timeouts: u64,
     pub(super) acks: u64,
+    /// Acknowledgements with news of data.
+    pub(super) news: u64,
+    /// Segments without data that this end sent.
+    pub(super) empty_pkts: u64,
 }
 
 /// The data of one end.
@@ -101,6 +111,8 @@ pub(super) struct Flow {
     /// The part between sender and point of capture alone.
     pub(super) before: RoundTrips,
     echoes: Echoes,
+    numbers: Numbers,
+    pacing: Pacing,
     pub(super) near: Window,
     pub(super) far: Window,
     far_flight: Option<u64>,
@@ -185,6 +197,10 @@ impl Flow {
         }
         let echo = segment.options.timestamps.then_some(segment.ts_ecr);
         if segment.len == 0 || segment.flags.has(Flags::RST) {
+            if !is_syn && !segment.flags.has(Flags::RST) {
+                self.counts.empty_pkts += 1;
+                self.numbers.take(seen.id, 1, false);
+            }
             return;
         }
         // A probe that the peer is alive repeats a byte that it has.
@@ -197,6 +213,12 @@ impl Flow {
         self.board.begin(start);
         self.before_data(seen.at_ns, echo);
         self.largest_payload = self.largest_payload.max(segment.len);
+        let carried = self.packets(u64::from(segment.len));
+        self.numbers
+            .take(seen.id, carried, start == self.board.next());
+        if let Some(echo) = echo.filter(|_| start >= self.board.next()) {
+            self.pacing.data(segment.ts_val, echo);
+        }
         if self.mss.is_none() && self.inferred_payload.is_none() {
             self.inferred_payload = payload_of_each(segment.len);
         }
@@ -233,6 +255,28 @@ impl Flow {
         self.last_data_ns = Some(seen.at_ns);
         self.last_event_ns = Some(seen.at_ns);
         self.near.set(seen.at_ns, self.board.flight());
+        if self.far_flight.is_none() {
+            // Nothing was heard yet: all that was sent is in flight.
+            let out = self
+                .board
+                .next()
+                .saturating_sub(self.first.unwrap_or(start));
+            self.far.set(seen.at_ns, out);
+        }
+    }
+
+    /// No more packets come. What was acknowledged last was heard a round trip later, by a sender
+    /// that had nothing more to send.
+    pub(super) fn finish(&mut self) {
+        let Some(round_trip) = self.around.smoothed_us().filter(|_| self.is_complete()) else {
+            return;
+        };
+        for (at_ns, heard) in std::mem::take(&mut self.echoes).unheard() {
+            let at_ns = at_ns.saturating_add((round_trip * 1e3) as i64);
+            let out = self.board.next().saturating_sub(heard.acked);
+            self.far.set(at_ns, out.saturating_sub(heard.sacked));
+            self.far.acknowledge(false);
+        }
     }
 
     /// Bytes that fill a hole were overtaken, or are the first copy that got this far of bytes that
@@ -242,10 +286,11 @@ impl Flow {
         let is_soon = self
             .hole_ns
             .is_some_and(|hole| at_ns.saturating_sub(hole) < REORDERED_NS);
-        let is_overtaken = match (has_timestamp, self.latest_ts) {
+        let by_time = || match (has_timestamp, self.latest_ts) {
             (true, Some(latest)) => is_older(latest) || (is_soon && ts_val == latest),
             _ => is_soon,
         };
+        let is_overtaken = self.numbers.is_overtaken().unwrap_or_else(by_time);
         let packets = self.packets(bytes);
         if is_overtaken {
             self.counts.reordered_pkts += packets;
@@ -281,18 +326,64 @@ impl Flow {
             self.before.push_ns(ns);
             // Until data were acknowledged, one half of the way is not known.
             if let Some(beyond) = self.beyond.last_us() {
+                let own = ns.saturating_sub(self.waited_ns(at_ns)).max(0);
                 self.around
-                    .push_ns(ns.saturating_add((beyond * 1e3) as i64));
+                    .push_ns(own.saturating_add((beyond * 1e3) as i64));
             }
         }
         // All that the sender sent before it heard more: what was in flight from there.
-        if let Some((acked, sacked)) = found.acked {
+        if let Some(heard) = found.heard {
+            let Heard { acked, sacked, .. } = heard;
             let out = self.board.next().saturating_sub(acked);
-            let flight = out.saturating_sub(sacked);
-            self.far_flight = Some(flight);
-            self.far.set(at_ns, flight);
-            self.far.acknowledge();
+            let lost = if sacked > 0 {
+                self.board.unseen_below(heard.lost_below)
+            } else {
+                0
+            };
+            let flight = out.saturating_sub(sacked + lost);
+            // That was the most, when the last of them had left: a sender that spaces them had
+            // less in flight after each acknowledgement.
+            let less = self.pacing.evenness() * self.bytes_of_ack() / 2.0;
+            let usual = flight.saturating_sub(less as u64);
+            self.far_flight = Some(usual);
+            self.far.set_most(at_ns, flight, usual);
+            self.far.acknowledge(sacked > 0);
         }
+    }
+
+    /// How long data that are the first to echo an acknowledgement waited at a sender that spaces
+    /// them, on the mean: half the time from one segment to the next where the sender looks at
+    /// nothing else, and none where it also waits for its window. Nobody can tell these apart here,
+    /// so half of it.
+    fn waited_ns(&self, at_ns: i64) -> i64 {
+        let last = self.last_data_ns.unwrap_or(at_ns);
+        let gap = at_ns.saturating_sub(last).max(0) as f64;
+        (self.pacing.evenness() * gap / 4.0) as i64
+    }
+
+    /// Bytes that an acknowledgement is of, on the mean.
+    fn bytes_of_ack(&self) -> f64 {
+        let acked = self.board.acked().saturating_sub(self.first.unwrap_or(0));
+        acked as f64 / self.counts.news.max(1) as f64
+    }
+
+    /// Whether the sender spaces its data, so that its window may allow more than it used.
+    pub(super) fn is_paced(&self) -> bool {
+        self.pacing.evenness() >= EVEN
+    }
+
+    /// Packets that were sent and lost before the point of capture.
+    pub(super) fn lost_before(&self) -> u64 {
+        let filled = self.counts.filled_pkts;
+        // A number that is missing may be that of an acknowledgement, where this end sends many.
+        let is_of_data = self.counts.empty_pkts.saturating_mul(MANY) <= self.counts.sent_pkts;
+        let missing = self.numbers.missing().filter(|_| is_of_data);
+        missing.map_or(filled, |missing| missing.max(filled))
+    }
+
+    /// Packets that carried bytes which an earlier one had carried.
+    pub(super) fn retransmissions(&self) -> u64 {
+        self.counts.again_pkts + self.lost_before()
     }
 
     /// A segment of the other end, which acknowledges.
@@ -350,10 +441,15 @@ impl Flow {
             self.beyond.push_ns(ns);
         }
         if segment.options.timestamps {
-            let (acked, sacked) = (self.board.acked(), self.board.sacked());
-            self.echoes.ack(seen.at_ns, segment.ts_val, acked, sacked);
+            let heard = Heard {
+                acked: self.board.acked(),
+                sacked: self.board.sacked(),
+                lost_below: self.board.lost_below(full),
+            };
+            self.echoes.ack(seen.at_ns, segment.ts_val, heard);
         }
         if acked.is_news {
+            self.counts.news += 1;
             self.last_event_ns = Some(seen.at_ns);
             if self.board.acked() > before && self.first_data_ns.is_some() {
                 self.last_news_ns = Some(seen.at_ns);
@@ -361,7 +457,7 @@ impl Flow {
         }
         self.receive_window = Some(window);
         self.near.set(seen.at_ns, self.board.flight());
-        self.near.acknowledge();
+        self.near.acknowledge(self.board.sacked() > 0);
         if self.first_data_ns.is_some() && (acked.is_news || is_outstanding) {
             self.look(seen.at_ns, window, room);
         }
@@ -393,6 +489,7 @@ impl Flow {
             });
             self.stride = self.stride * 2 + 1;
         }
+        let before = self.samples.last().map_or(0, |last| last.retransmissions);
         self.samples.push(Sample {
             at_ns,
             acked_bytes: self.delivered_bytes(),
@@ -402,7 +499,8 @@ impl Flow {
             far_window: self.far.now(),
             beyond: (self.beyond.last_us(), self.beyond.smoothed_us()),
             around: (self.around.last_us(), self.around.smoothed_us()),
-            retransmissions: self.counts.again_pkts + self.counts.filled_pkts,
+            // What is missing may only be late.
+            retransmissions: self.retransmissions().max(before),
             receive_window,
         });
     }

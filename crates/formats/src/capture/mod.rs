@@ -10,6 +10,8 @@ mod connection;
 mod copies;
 mod echoes;
 mod flow;
+mod numbers;
+mod pacing;
 mod packet;
 mod round_trips;
 mod scoreboard;
@@ -21,7 +23,7 @@ use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Run};
 use connection::Connection;
-use flow::Room;
+use flow::{Flow, Room};
 use packet::{End, Kind, Seen};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -166,6 +168,9 @@ pub(crate) fn read(input: Box<dyn Read + Send>) -> Result<Imported, ImportError>
         .into_iter()
         .flatten(),
     );
+    for connection in &mut capture.connections {
+        connection.flows.iter_mut().for_each(Flow::finish);
+    }
     let mut run = Run::default();
     let by = tables::fill(&mut run, &mut notes, &capture)?;
     Ok(Imported {

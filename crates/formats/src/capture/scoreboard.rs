@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// Segments that a receiver must have above a hole for it to be held for lost.
 const DUPLICATES: u64 = 3;
 
+/// Holes that are looked at, at most.
+const MOST_HOLES: usize = 1024;
+
 /// Ranges that one segment sends again, at most: it is no longer than they were.
 const RANGES_OF_ONE_SEGMENT: usize = 1024;
 
@@ -309,6 +312,23 @@ impl Scoreboard {
         );
     }
 
+    /// What was not covered below this is held for lost.
+    pub(super) fn lost_below(&self, segment_bytes: u64) -> u64 {
+        self.covered.saturating_sub(DUPLICATES * segment_bytes)
+    }
+
+    /// Bytes behind the last one acknowledged and before `position` that nobody has seen: they were
+    /// lost before the point of capture, and not sent again. Where the holes are very many, those
+    /// of the first thousand.
+    pub(super) fn unseen_below(&self, position: u64) -> u64 {
+        let (mut at, mut unseen) = (self.acked, 0);
+        for (start, one) in self.sent.range(..position).take(MOST_HOLES) {
+            unseen += start.saturating_sub(at);
+            at = at.max(one.end);
+        }
+        unseen
+    }
+
     /// Holds everything for lost that is not covered, as a sender does whose timer has fired.
     pub(super) fn lose_all(&mut self) {
         for (start, one) in &mut self.sent {
@@ -320,7 +340,7 @@ impl Scoreboard {
     }
 
     fn mark_lost(&mut self, segment_bytes: u64) {
-        let below = self.covered.saturating_sub(DUPLICATES * segment_bytes);
+        let below = self.lost_below(segment_bytes);
         let from = self.judged.max(self.acked);
         if below <= from {
             return;

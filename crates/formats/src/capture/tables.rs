@@ -116,6 +116,15 @@ impl Side<'_> {
         }
     }
 
+    /// What the window is: what a sender that spaces its data used of it, which may be less.
+    fn cwnd_label(&self) -> &'static str {
+        if self.flow.is_paced() {
+            "used"
+        } else {
+            "inferred"
+        }
+    }
+
     fn is_far(&self) -> bool {
         self.place != Place::Sender && self.flow.far.mean().is_some()
     }
@@ -132,8 +141,8 @@ impl Side<'_> {
     }
 
     fn lost_pkts(&self) -> u64 {
-        let counts = &self.flow.counts;
-        (counts.filled_pkts + counts.again_pkts).saturating_sub(counts.spurious_pkts)
+        let spurious = self.flow.counts.spurious_pkts;
+        self.flow.retransmissions().saturating_sub(spurious)
     }
 }
 
@@ -252,7 +261,7 @@ fn row(side: &Side<'_>, name: &str, first_ns: i64, total: u64) -> Cells {
     let windowed = |value: Option<f64>| maybe(value.filter(|_| is_seen));
     let pkts = |bytes: f64| side.pkts(bytes);
     let largest = window.largest().map(|bytes| bytes as f64);
-    let sent = counts.sent_pkts + lost_before(side);
+    let sent = counts.sent_pkts + flow.lost_before();
     let scales = connection.scales;
     let has_scale = scales.iter().all(Option::is_some);
     let is_ecn = connection.is_ecn;
@@ -269,10 +278,7 @@ fn row(side: &Side<'_>, name: &str, first_ns: i64, total: u64) -> Cells {
         ("goodput_mbps", mbps(bytes)),
         ("throughput_mbps", mbps(counts.ip_bytes)),
         ("share", finite(bytes as f64 / total.max(1) as f64)),
-        (
-            "retransmissions_pkts",
-            (counts.again_pkts + counts.filled_pkts).into(),
-        ),
+        ("retransmissions_pkts", flow.retransmissions().into()),
         ("timeouts", counts.timeouts.into()),
         ("sent_pkts", sent.into()),
         ("delivered_bytes", bytes.into()),
@@ -345,17 +351,12 @@ fn row(side: &Side<'_>, name: &str, first_ns: i64, total: u64) -> Cells {
         (
             "cwnd_label",
             if is_seen && window.mean().is_some() {
-                "inferred".into()
+                side.cwnd_label().into()
             } else {
                 Cell::Empty
             },
         ),
     ]
-}
-
-/// Packets that were sent and lost before the point of capture: what filled their holes tells.
-fn lost_before(side: &Side<'_>) -> u64 {
-    side.flow.counts.filled_pkts
 }
 
 fn group(sides: &[Side<'_>], capture: &Capture, first_ns: i64) -> Option<Table> {

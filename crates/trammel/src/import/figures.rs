@@ -1,5 +1,6 @@
 //! The curves of imported runs: those of simulated runs, from the samples that there are.
 
+use super::page::is_inferred_by;
 use super::point::Point;
 use trammel_core::label::Label;
 use trammel_formats::{Run, Trace};
@@ -123,7 +124,7 @@ impl Curve<'_> {
         };
         let rows = self.run.table("flows").into_iter().flat_map(Table::rows);
         let mut own = rows.filter(|row| row.text("flow") == self.trace.entity);
-        let is_inferred = own.any(|row| row.text(column) == "inferred");
+        let is_inferred = own.any(|row| is_inferred_by(row.text(column)));
         // What is in flight at the sender was seen there.
         let is_seen = kind.id == "flight" && self.label_of_rtt() == "measured";
         (is_seen || !is_inferred).then_some(self.label)

@@ -79,17 +79,22 @@ fn who(points: &[Point]) -> String {
     lines.join(" ")
 }
 
+/// Whether a label is of what was not measured.
+pub(super) fn is_inferred_by(label: &str) -> bool {
+    matches!(label, "inferred" | "used")
+}
+
 /// What of the curves was not measured.
 fn inferred(tables: &[Table]) -> String {
     let is_inferred = |column: &str| {
         let rows = tables.iter().flat_map(Table::rows);
-        rows.into_iter().any(|row| row.text(column) == "inferred")
+        rows.into_iter().any(|row| is_inferred_by(row.text(column)))
     };
     let mut texts = Vec::new();
     if is_inferred("cwnd_label") {
         texts.push(
-            "Windows are inferred: the most packets that the sender had in flight within four \
-             acknowledgements.",
+            "Windows are inferred: the most packets that the sender had in flight within two \
+             acknowledgements. A sender that spaces its segments may have been allowed more.",
         );
     }
     if is_inferred("rtt_label") {
@@ -192,7 +197,7 @@ fn highlights(points: &[Point], tables: &[Table]) -> Vec<Highlight> {
             note: note.to_owned(),
         })
     };
-    let is_inferred = |column: &str| flow.text(column) == "inferred";
+    let is_inferred = |column: &str| is_inferred_by(flow.text(column));
     let mean = |is_inferred: bool| {
         if is_inferred {
             "in the mean, inferred"
