@@ -9,8 +9,8 @@ use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 use trammel_ground::whole_file;
-use trammel_openmetrics::address;
-use trammel_openmetrics::server::{Latest, Server};
+use trammel_local_http::address;
+use trammel_openmetrics::server::{self, Latest};
 use trammel_packet::timestamp::Timestamp;
 use trammel_router::args::text::is_word;
 use trammel_router::diagnostic::Diagnostics;
@@ -307,7 +307,7 @@ impl Options {
             let cpu = ctx.host().cpu_ns();
             let metrics = self.metrics.map(|_| Latest::default());
             if let (Some(address), Some(page)) = (self.metrics, metrics.clone()) {
-                Server::start(address, move || page.get())
+                server::start(address, move || page.get())
                     .map_err(|why| format!("--metrics {address}: {}", os_text(&why)))?;
             }
             if self.trace > 0 && ctx.is_shared() {

@@ -6,9 +6,7 @@
 //! The data path adds to atomic numbers and never waits; the text is made when somebody asks.
 #![forbid(unsafe_code)]
 
-pub mod address;
 pub mod buckets;
 pub mod page;
 pub mod reader;
-#[cfg(target_os = "linux")]
 pub mod server;

@@ -146,6 +146,7 @@ const RULES: &[Rule] = &[
             "trammel-core",
             "trammel-ground",
             "trammel-io",
+            "trammel-local-http",
             "trammel-stats",
         ],
         &[
@@ -192,6 +193,12 @@ const RULES: &[Rule] = &[
     (
         // Metrics as text, and a server of them; what is counted is given.
         "trammel-openmetrics",
+        &["trammel-local-http"],
+        &[],
+    ),
+    (
+        // HTTP for the user of this machine; what is answered is given.
+        "trammel-local-http",
         &["trammel-io"],
         &[],
     ),
@@ -201,6 +208,7 @@ const RULES: &[Rule] = &[
         &[
             "trammel-ground",
             "trammel-io",
+            "trammel-local-http",
             "trammel-openmetrics",
             "trammel-packet",
             "trammel-router",
@@ -228,6 +236,7 @@ const RULES: &[Rule] = &[
             "trammel-control",
             "trammel-core",
             "trammel-io",
+            "trammel-local-http",
             "trammel-netfpga",
             "trammel-packet",
         ],
@@ -503,6 +512,7 @@ const RULES: &[Rule] = &[
             "trammel-io",
             "trammel-kernel",
             "trammel-library",
+            "trammel-local-http",
             "trammel-netfpga",
             "trammel-netsim",
             "trammel-openmetrics",

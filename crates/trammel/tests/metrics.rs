@@ -36,7 +36,8 @@ impl Running {
     /// The page, as who asks by `accept` gets it.
     fn page(&self, accept: &str) -> String {
         let mut client = TcpStream::connect(self.address).expect("it listens");
-        let request = format!("GET /metrics HTTP/1.1\r\nAccept: {accept}\r\n\r\n");
+        let request =
+            format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: {accept}\r\n\r\n");
         client.write_all(request.as_bytes()).expect("it reads");
         let mut answer = String::new();
         client.read_to_string(&mut answer).expect("it answers");

@@ -1,69 +1,45 @@
-//! The socket of the web page. Each connection has one request, one answer, and little time.
+//! The socket of the web page, polled between frames.
 
 use super::Waits;
-use super::buffered::{Buffered, Stream};
 use crate::error::Error;
 use crate::web::{Card, Site};
-use std::io::Read;
-use std::net::{SocketAddr, TcpListener};
-use std::os::fd::AsRawFd;
-use trammel_core::{Span, Time};
-use trammel_io::accept::Reserve;
+use std::net::SocketAddr;
+use std::time::Duration;
+use trammel_core::Time;
+use trammel_local_http::desk::Desk;
+use trammel_local_http::token;
 use trammel_netfpga::device::Design;
 use trammel_netfpga::registers::Registers;
 
-/// Connections at once; the oldest makes room for one more.
-const MOST_CONNECTIONS: usize = 32;
-/// How long a connection may take in all.
-const PATIENCE: Span = Span::from_secs(10);
-/// Connections that are accepted, and requests that are answered, before frames have their turn.
-const MOST_AT_ONCE: usize = 4;
-/// Bytes of the token: too many to guess.
-const TOKEN_BYTES: usize = 16;
-
-#[derive(Debug)]
-struct Connection {
-    buffered: Buffered,
-    since: Time,
-}
-
-/// The listener and its connections.
+/// The listener with its connections, and the site.
 #[derive(Debug)]
 pub(crate) struct WebService {
-    listener: TcpListener,
-    reserve: Reserve,
-    address: SocketAddr,
+    desk: Desk,
     token: String,
     site: Site,
-    connections: Vec<Connection>,
 }
 
 impl WebService {
     /// Listens at `address` with the page of a card with `design`.
     pub(crate) fn open(address: SocketAddr, design: &'static Design) -> Result<WebService, Error> {
-        let of = || Error::of(format!("listen at {address} for the web page"));
-        let listener = TcpListener::bind(address).map_err(of())?;
-        listener.set_nonblocking(true).map_err(of())?;
-        let address = listener.local_addr().map_err(of())?;
-        let token = token().map_err(Error::of("draw a token for the web page"))?;
+        let of = Error::of(format!("listen at {address} for the web page"));
+        let desk = Desk::open(address).map_err(of)?;
+        let token = token::draw().map_err(Error::of("draw a token for the web page"))?;
         Ok(WebService {
-            site: Site::new(design, address, &token),
-            listener,
-            reserve: Reserve::new(),
-            address,
+            site: Site::new(design, desk.address(), &token),
+            desk,
             token,
-            connections: Vec::new(),
         })
     }
 
     /// The address to open, with the token that edits need.
     pub(crate) fn link(&self) -> String {
-        format!("http://{}/#token={}", self.address, self.token)
+        format!("http://{}/#token={}", self.desk.address(), self.token)
     }
 
     /// What the user should know of who reaches it.
     pub(crate) fn remark(&self) -> Option<String> {
-        let address = self.address;
+        let address = self.desk.address();
         let is_far = !address.ip().is_loopback();
         is_far.then(|| {
             format!(
@@ -86,75 +62,34 @@ impl WebService {
         card: &mut Card<R>,
     ) -> Result<bool, Error> {
         self.site.sample(now, card.registers);
-        let mut has_any = self
-            .accept(now)
-            .map_err(Error::of("accept a connection to the web page"))?;
-        let mut answers = 0;
-        for connection in &mut self.connections {
-            let buffered = &mut connection.buffered;
-            has_any |= buffered.fill(Site::LONGEST_REQUEST);
-            if answers < MOST_AT_ONCE && !buffered.input.is_empty() {
-                let input = &buffered.input;
-                if let Some(answer) = self.site.answer(now, input, card) {
-                    answers += 1;
-                    buffered.send(&answer);
-                    buffered.close();
-                }
-            }
-            buffered.drain();
-        }
-        self.connections.retain_mut(|connection| {
-            let is_late = now.saturating_since(connection.since) >= PATIENCE;
-            !is_late && !connection.buffered.is_over(now)
-        });
-        // Those that had no turn have it in the next round.
-        Ok(has_any || answers >= MOST_AT_ONCE)
-    }
-
-    fn accept(&mut self, now: Time) -> std::io::Result<bool> {
-        for count in 0..MOST_AT_ONCE {
-            let accepted = self.reserve.accept(|| self.listener.accept())?;
-            let Some((stream, _)) = accepted else {
-                return Ok(count > 0);
-            };
-            stream.set_nonblocking(true)?;
-            if self.connections.len() >= MOST_CONNECTIONS {
-                self.connections.remove(0);
-            }
-            self.connections.push(Connection {
-                buffered: Buffered::new(Stream::Tcp(stream)),
-                since: now,
-            });
-        }
-        Ok(true)
+        let answer = |input: &[u8]| self.site.answer(now, input, card);
+        let polled = self.desk.poll(since_start(now), answer);
+        polled.map_err(Error::of("accept a connection to the web page"))
     }
 
     /// When [`Self::poll`] has something to do though nothing came.
     pub(crate) fn next_timeout(&self) -> Option<Time> {
-        let first = self.connections.first()?;
-        Some(first.since.saturating_add(PATIENCE))
+        let until = self.desk.next_timeout()?;
+        Some(Time::from_ns(
+            u64::try_from(until.as_nanos()).unwrap_or(u64::MAX),
+        ))
     }
 
     /// What is to be waited for.
     pub(crate) fn waits(&self, waits: &mut Waits) {
-        waits.readable.push(self.listener.as_raw_fd());
-        for connection in &self.connections {
-            connection.buffered.waits(waits);
-        }
+        self.desk.waits(&mut waits.readable, &mut waits.writable);
     }
 }
 
-/// A token that nobody can guess, in hexadecimal.
-fn token() -> std::io::Result<String> {
-    let mut bytes = [0; TOKEN_BYTES];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+/// The time as the desk counts it.
+fn since_start(now: Time) -> Duration {
+    Duration::from_nanos(now.as_ns())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
+    use std::io::{Read, Write};
     use std::net::TcpStream;
     use trammel_netfpga::{Device, design};
 
@@ -173,10 +108,6 @@ mod tests {
             }
         }
 
-        fn connect(&self) -> TcpStream {
-            TcpStream::connect(self.service.address).unwrap()
-        }
-
         fn poll(&mut self, now: Time) -> bool {
             let mut card = Card {
                 registers: &mut self.card,
@@ -187,8 +118,10 @@ mod tests {
             self.service.poll(now, &mut card).unwrap()
         }
 
-        /// What comes until the connection ends.
-        fn answer(&mut self, stream: &mut TcpStream) -> String {
+        /// What is answered to `request`, until the connection ends.
+        fn ask(&mut self, request: &str) -> String {
+            let mut stream = TcpStream::connect(self.service.desk.address()).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
             stream.set_nonblocking(true).unwrap();
             let mut bytes = Vec::new();
             loop {
@@ -201,64 +134,35 @@ mod tests {
                 }
             }
         }
-
-        /// Polls until there are `count` connections.
-        fn until(&mut self, count: usize) {
-            while self.service.connections.len() != count {
-                self.poll(Time::ZERO);
-            }
-        }
     }
 
     #[test]
-    fn a_request_in_pieces_is_answered_once_and_the_connection_ends() {
+    fn the_state_is_answered_and_what_is_no_request_refused() {
         let mut rig = Rig::new();
-        let mut stream = rig.connect();
-        rig.until(1);
-        for piece in ["GET /api/state HT", "TP/1.1\r\nHost: localho"] {
-            stream.write_all(piece.as_bytes()).unwrap();
-            rig.poll(Time::ZERO);
-        }
-        stream.write_all(b"st\r\n\r\nGET / HTTP/1.1\r\n").unwrap();
-        let answer = rig.answer(&mut stream);
-        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-        assert_eq!(answer.matches("HTTP/1.1").count(), 1);
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        let answer = rig.ask("GET /api/state HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
         let state: serde_json::Value = serde_json::from_str(body).unwrap();
         assert_eq!(state["design"]["name"], "reference-router");
-        assert!(rig.service.connections.is_empty());
-    }
-
-    #[test]
-    fn what_is_no_request_is_refused_without_waiting_for_more() {
-        let mut rig = Rig::new();
-        for bytes in [&b"\x16\x03\x01\x02\x00"[..], b"SSH-2.0-x\r\n"] {
-            let mut stream = rig.connect();
-            stream.write_all(bytes).unwrap();
-            assert!(rig.answer(&mut stream).starts_with("HTTP/1.1 400 "));
+        let long = "A".repeat(20000);
+        for wrong in ["\u{16}\u{3}\u{1}", "SSH-2.0-x\r\n", &long] {
+            assert!(rig.ask(wrong).starts_with("HTTP/1.1 4"), "{wrong}");
         }
-        let mut stream = rig.connect();
-        stream.write_all("A".repeat(20000).as_bytes()).unwrap();
-        // Accepted, read, refused and gone in one round.
-        while !rig.poll(Time::ZERO) {}
-        assert!(rig.service.connections.is_empty());
     }
 
     #[test]
-    fn silent_clients_keep_nobody_waiting_and_are_closed() {
+    fn who_is_late_is_waited_for_and_closed() {
         let mut rig = Rig::new();
-        let _silent: Vec<TcpStream> = (0..MOST_CONNECTIONS).map(|_| rig.connect()).collect();
-        rig.until(MOST_CONNECTIONS);
-        let mut stream = rig.connect();
-        stream
-            .write_all(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            .unwrap();
-        assert!(rig.answer(&mut stream).starts_with("HTTP/1.1 200 OK\r\n"));
-        assert_eq!(rig.service.connections.len(), MOST_CONNECTIONS - 1);
-        let late = Time::ZERO.saturating_add(PATIENCE);
-        assert_eq!(rig.service.next_timeout(), Some(late));
+        assert_eq!(rig.service.next_timeout(), None);
+        let stream = TcpStream::connect(rig.service.desk.address()).unwrap();
+        while rig.service.next_timeout().is_none() {
+            rig.poll(Time::from_secs(1));
+        }
+        let late = rig.service.next_timeout().unwrap();
+        assert_eq!(late, Time::from_secs(11));
         rig.poll(late);
-        assert!(rig.service.connections.is_empty());
+        assert_eq!(rig.service.next_timeout(), None);
+        drop(stream);
     }
 
     #[test]
@@ -276,6 +180,6 @@ mod tests {
             .each_ref()
             .map(|link| link.split_once("#token=").unwrap().1);
         assert_ne!(tokens[0], tokens[1]);
-        assert!(tokens.iter().all(|token| token.len() == 2 * TOKEN_BYTES));
+        assert!(tokens.iter().all(|token| token.len() == 32));
     }
 }

@@ -4,18 +4,15 @@
 //! [`Site`] takes bytes of requests and gives bytes of answers. It has no socket, no clock and no
 //! thread. Its page is embedded: nothing is loaded from elsewhere.
 
-mod address;
 mod edit;
 mod events;
 mod gate;
 mod history;
 mod refusal;
-mod request;
 mod response;
 mod site;
 mod software;
 mod state;
 mod window;
 
-pub use address::address;
 pub use site::{Card, Site};

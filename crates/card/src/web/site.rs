@@ -2,18 +2,21 @@
 
 use super::edit::{self, Edit};
 use super::events::Events;
-use super::gate::Gate;
+use super::gate::{LIMITS, check_edit};
 use super::history::History;
 use super::refusal::Refusal;
-use super::request::Request;
-use super::response;
+use super::response::{self, JSON};
 use super::software;
 use super::state::Stages;
 use crate::dataplane::RegisterDataplane;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use trammel_control::Control;
 use trammel_core::{Span, Time};
+use trammel_local_http::gate::{Gate, Names, Use};
+use trammel_local_http::request::{LONGEST_HEAD, Request};
+use trammel_local_http::response::Response;
 use trammel_netfpga::device::Design;
 use trammel_netfpga::registers::Registers;
 
@@ -21,8 +24,16 @@ use trammel_netfpga::registers::Registers;
 const FRESH: Span = Span::from_ms(100);
 /// Files of the page: path, media type, text.
 const FILES: [(&str, &str, &str); 11] = [
-    ("/", "text/html", include_str!("page/index.html")),
-    ("/style.css", "text/css", include_str!("page/style.css")),
+    (
+        "/",
+        "text/html; charset=utf-8",
+        include_str!("page/index.html"),
+    ),
+    (
+        "/style.css",
+        "text/css; charset=utf-8",
+        include_str!("page/style.css"),
+    ),
     ("/page.js", SCRIPT, include_str!("page/page.js")),
     ("/chart.js", SCRIPT, include_str!("page/chart.js")),
     ("/dom.js", SCRIPT, include_str!("page/dom.js")),
@@ -31,9 +42,13 @@ const FILES: [(&str, &str, &str); 11] = [
     ("/occupancy.js", SCRIPT, include_str!("page/occupancy.js")),
     ("/events.js", SCRIPT, include_str!("page/events.js")),
     ("/topology.js", SCRIPT, include_str!("page/topology.js")),
-    ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
+    (
+        "/icon.svg",
+        "image/svg+xml; charset=utf-8",
+        include_str!("page/icon.svg"),
+    ),
 ];
-const SCRIPT: &str = "text/javascript";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// What the site shows and edits.
 #[derive(Debug)]
@@ -68,16 +83,18 @@ pub struct Site {
     design: &'static Design,
     stages: Stages,
     gate: Gate,
+    token: String,
     history: History,
     events: Option<Events>,
     latest: Option<(Time, String)>,
     requests: u64,
-    refused: [u64; Refusal::ALL.len()],
+    /// How many, by the reason's key.
+    refused: BTreeMap<&'static str, u64>,
 }
 
 impl Site {
     /// Bytes of a request, at most: one that has as many is answered.
-    pub const LONGEST_REQUEST: usize = super::request::LONGEST_HEAD + super::request::LONGEST_BODY;
+    pub const LONGEST_REQUEST: usize = LONGEST_HEAD + LIMITS.body;
 
     /// The site of a card with `design` that is offered at `address`; edits need `token`. A local
     /// address is asked for by local names only, any other by any IP address.
@@ -87,11 +104,12 @@ impl Site {
             design,
             events: Events::new(&stages.map),
             stages,
-            gate: Gate::new(address, token),
+            gate: Gate::new(address, Names::Addresses),
+            token: token.to_owned(),
             history: History::default(),
             latest: None,
             requests: 0,
-            refused: [0; Refusal::ALL.len()],
+            refused: Refusal::all().map(|why| (why.key(), 0)).collect(),
         }
     }
 
@@ -103,22 +121,17 @@ impl Site {
         input: &[u8],
         card: &mut Card<R>,
     ) -> Option<Vec<u8>> {
-        let answered = match Request::parse(input) {
+        let answered = match Request::parse(input, LIMITS) {
             Ok(None) => return None,
             Ok(Some(request)) => self.route(now, &request, card),
-            Err(refusal) => Err((refusal, None)),
+            Err(refusal) => Err((refusal.into(), None)),
         };
         self.requests += 1;
         let answer = answered.unwrap_or_else(|(refusal, what)| {
-            self.refused[refusal as usize] += 1;
+            *self.refused.entry(refusal.key()).or_default() += 1;
             response::refused(refusal, what.as_deref())
         });
-        // RFC 9110 §9.3.2: an answer to HEAD, a refusal too, has no body.
-        Some(if input.starts_with(b"HEAD ") {
-            response::head_only(answer)
-        } else {
-            answer
-        })
+        Some(answer.bytes(input))
     }
 
     /// Notes how full the queues are, while somebody looks.
@@ -140,25 +153,31 @@ impl Site {
         now: Time,
         request: &Request,
         card: &mut Card<R>,
-    ) -> Result<Vec<u8>, (Refusal, Option<String>)> {
+    ) -> Result<Response, (Refusal, Option<String>)> {
         let plain = |refusal| (refusal, None);
-        self.gate.check(request).map_err(plain)?;
+        let usage = if request.path.starts_with("/api/") {
+            Use::Data
+        } else {
+            Use::Page
+        };
+        let checked = self.gate.check(request, usage);
+        checked.map_err(|why| plain(why.into()))?;
         let file = FILES.iter().find(|(path, _, _)| *path == request.path);
         let edit = edit::kind(request.path);
         let answer = match (request.method, file, edit) {
             ("GET" | "HEAD", Some((_, media, text)), _) => response::ok(media, text),
             ("GET" | "HEAD", None, None) if request.path == "/api/state" => {
-                response::ok("application/json", self.state(now, card))
+                response::ok(JSON, self.state(now, card))
             }
             ("POST", None, Some(read)) => {
-                self.gate.check_edit(request).map_err(plain)?;
+                check_edit(request, &self.token).map_err(plain)?;
                 let why = |what| (Refusal::Body, Some(what));
                 let body: Value = serde_json::from_slice(request.body)
                     .map_err(|fault| why(format!("the body is no JSON: {fault}")))?;
                 let edit: Edit = read(&body, &self.stages.map).map_err(why)?;
                 edit.apply(&self.stages.map, card.registers);
                 self.latest = None;
-                response::ok("application/json", "{\"ok\":true}")
+                response::ok(JSON, "{\"ok\":true}")
             }
             (_, None, None) if request.path != "/api/state" => return Err(plain(Refusal::Path)),
             _ => return Err(plain(Refusal::Method)),
@@ -193,10 +212,7 @@ impl Site {
         let events = events.map(|events| events.json(card.registers));
         state.insert("events".to_owned(), events.into());
         state.insert("occupancy".to_owned(), self.history.json());
-        let refused = Refusal::ALL.iter().zip(self.refused);
-        let refused = refused.map(|(why, count)| (why.key().to_owned(), Value::from(count)));
-        let refused = Value::Object(refused.collect());
-        let web = json!({ "requests": self.requests, "refused": refused });
+        let web = json!({ "requests": self.requests, "refused": self.refused });
         state.insert("web".to_owned(), web);
         Value::Object(state).to_string()
     }

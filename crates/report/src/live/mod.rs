@@ -3,17 +3,20 @@
 //!
 //! The page is the report of what is done so far, and asks every second whether there is more. It
 //! is read-only. Who may ask: programs that know the token in its address, which is printed and
-//! nowhere else, by a name of this machine (`request`). With the run the page ends: a browser
-//! that looks at it has the whole report, which needs nobody any more.
+//! nowhere else, by a name of this machine (`trammel_local_http`). With the run the page ends: a
+//! browser that looks at it has the whole report, which needs nobody any more.
 
-mod request;
-mod server;
+mod site;
 
 use crate::{Block, Note, NoteKind, Report, Section};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use trammel_local_http::gate::{Gate, Names};
+use trammel_local_http::request::Request;
+use trammel_local_http::server::Server;
+use trammel_local_http::token;
 
 /// The least time between two pages.
 const LEAST_PAUSE: Duration = Duration::from_millis(500);
@@ -31,8 +34,6 @@ struct Shown {
     version: u64,
     page: Arc<str>,
     has_ended: bool,
-    /// Whether its owner is gone.
-    is_gone: bool,
     /// When somebody asked last.
     asked: Option<Instant>,
     /// The version that was taken last.
@@ -51,7 +52,7 @@ struct Pace {
 pub struct Live {
     shown: Arc<Mutex<Shown>>,
     pace: Mutex<Pace>,
-    address: SocketAddr,
+    server: Server,
     token: String,
 }
 
@@ -65,25 +66,28 @@ impl Live {
     /// # Errors
     /// The machine gives no port, no thread or no random numbers.
     pub fn begin(title: &str) -> io::Result<Live> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let address = listener.local_addr()?;
-        let live = Live {
-            shown: Arc::default(),
+        let shown: Arc<Mutex<Shown>> = Arc::default();
+        let token = token::draw()?;
+        show(&shown, &waiting(title));
+        let route = {
+            let (shown, token) = (Arc::clone(&shown), token.clone());
+            move |request: &Request| site::route(request, &shown, &token)
+        };
+        let gate = |address| Gate::new(address, Names::Addresses);
+        Ok(Live {
+            shown,
             pace: Mutex::new(Pace {
                 made: Instant::now(),
                 took: Duration::ZERO,
             }),
-            address,
-            token: token()?,
-        };
-        live.show(&waiting(title));
-        server::begin(listener, Arc::clone(&live.shown), live.token.clone())?;
-        Ok(live)
+            server: Server::start((Ipv4Addr::LOCALHOST, 0).into(), gate, route)?,
+            token,
+        })
     }
 
     /// Where the page is.
     pub fn url(&self) -> String {
-        format!("http://{}/{}/", self.address, self.token)
+        format!("http://{}/{}/", self.server.address(), self.token)
     }
 
     /// Whether it is time for another page: not often, and not much of the time. Who hears that it
@@ -99,7 +103,7 @@ impl Live {
 
     /// Shows `report` of what is done so far.
     pub fn refill(&self, report: &Report) {
-        self.show(report);
+        show(&self.shown, report);
         let mut pace = locked(&self.pace);
         // Since it was due: what the report was made from took its time too.
         pace.took = pace.made.elapsed();
@@ -108,7 +112,7 @@ impl Live {
 
     /// Shows the whole report, and gives a browser that looks at the page the time to take it.
     pub(crate) fn end(&self, report: &Report) {
-        self.show(report);
+        show(&self.shown, report);
         let last = {
             let mut shown = locked(&self.shown);
             shown.has_ended = true;
@@ -124,19 +128,19 @@ impl Live {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+}
 
-    fn show(&self, report: &Report) {
-        let page = report.to_live_html().into();
-        let mut shown = locked(&self.shown);
-        shown.version += 1;
-        shown.page = page;
-    }
+/// Has `report` be the page from now on.
+fn show(shown: &Mutex<Shown>, report: &Report) {
+    let page = report.to_live_html().into();
+    let mut shown = locked(shown);
+    shown.version += 1;
+    shown.page = page;
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        locked(&self.shown).is_gone = true;
-        server::wake(self.address);
+        self.server.end();
     }
 }
 
@@ -155,22 +159,15 @@ fn waiting(title: &str) -> Report {
     }
 }
 
-/// A word that nobody guesses: 128 random bits.
-fn token() -> io::Result<String> {
-    use std::io::Read;
-    let mut bytes = [0; 16];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::{Read, Write};
     use std::net::TcpStream;
+    use trammel_local_http::desk::MOST_CONNECTIONS;
 
     fn ask(live: &Live, request: &str) -> String {
-        let mut stream = TcpStream::connect(live.address).unwrap();
+        let mut stream = TcpStream::connect(live.server.address()).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -210,7 +207,7 @@ mod tests {
             looker.join().unwrap()
         });
         assert!(looking.contains("<h1>whole</h1>"));
-        let address = live.address;
+        let address = live.server.address();
         drop(live);
         let mut tries = (0..200).map(|_| {
             std::thread::sleep(Duration::from_millis(5));
@@ -240,8 +237,8 @@ mod tests {
         let live = Live::begin("t").unwrap();
         let path = format!("/{}/state", live.token);
         let mut half_open: Vec<TcpStream> = Vec::new();
-        for _ in 0..server::MOST_CONNECTIONS * 5 {
-            let mut one = TcpStream::connect(live.address).unwrap();
+        for _ in 0..MOST_CONNECTIONS * 5 {
+            let mut one = TcpStream::connect(live.server.address()).unwrap();
             // One that was closed meanwhile takes nothing.
             let _ = one.write_all(b"GET /m");
             half_open.push(one);

@@ -68,7 +68,7 @@ fn each_file_comes_with_headers_that_keep_it_to_itself() {
         let (status, fields, body) = rig.get(path);
         assert_eq!((status.as_str(), body.as_str()), ("200", text), "{path}");
         for field in [
-            &format!("Content-Type: {media}; charset=utf-8"),
+            &format!("Content-Type: {media}\r\n"),
             "Content-Security-Policy: default-src 'none';",
             "frame-ancestors 'none'",
             "X-Content-Type-Options: nosniff",

@@ -17,9 +17,9 @@ pub(super) use send::SendCounts;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use trammel_ground::{Unsupported, say};
-use trammel_openmetrics::address;
+use trammel_local_http::address;
 use trammel_openmetrics::page::Page;
-use trammel_openmetrics::server::Server;
+use trammel_openmetrics::server;
 
 /// The option.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -55,7 +55,7 @@ impl Args {
         };
         let counts = Arc::new(make());
         let shown = Arc::clone(&counts);
-        let server = Server::start(address, move || page(shown.as_ref())).map_err(|why| {
+        let server = server::start(address, move || page(shown.as_ref())).map_err(|why| {
             let what = format!("--metrics: {address} cannot be listened on: {why}");
             Unsupported::error(&what, "give another port")
         })?;

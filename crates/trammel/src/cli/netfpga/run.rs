@@ -87,7 +87,7 @@ pub(super) struct Args {
     telnet: Option<SocketAddr>,
     /// Offer the web page of the card at this port of 127.0.0.1, or at this address; edits need
     /// the token that is printed
-    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = trammel_card::web::address)]
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = trammel_local_http::address::read)]
     web: Option<SocketAddr>,
     #[command(flatten)]
     metrics: crate::cli::metrics::Args,
