@@ -307,8 +307,12 @@ impl Options {
             let cpu = ctx.host().cpu_ns();
             let metrics = self.metrics.map(|_| Latest::default());
             if let (Some(address), Some(page)) = (self.metrics, metrics.clone()) {
-                server::start(address, move || page.get())
+                // Who asks before anything ran gets a page too: one without its end is none.
+                page.set(watch::metrics(&ctx));
+                let server = server::start(address, move || page.get())
                     .map_err(|why| format!("--metrics {address}: {}", os_text(&why)))?;
+                let at = server.address();
+                ctx.host().say(&format!("metrics: http://{at}/metrics\n"));
             }
             if self.trace > 0 && ctx.is_shared() {
                 return Err("--trace follows packets on one thread: leave `-j` out".to_owned());
