@@ -38,6 +38,7 @@ use trammel_cost::estimate::line_bits;
 use trammel_ground::Unsupported;
 use trammel_report::Report;
 use trammel_report::kept::Shelf;
+use trammel_report::live::filling::Filling;
 use trammel_report::run::{self, Request, Status, Subject as Described};
 use trammel_report::run_folder::RunInfo;
 use trammel_scenario::forwarding::{ForwardingFile, Point};
@@ -174,10 +175,20 @@ fn carry_out<'a>(
         return Err(Unsupported::error(what, mend));
     }
     notes::about_lists(&mut outcome, &engines);
-    modelled::model(request, shelf, &engines, &mut outcome)?;
+    let info = run::so_far(job);
+    let so_far = outcome.clone();
+    let filling = Filling::new(
+        request.live.as_ref(),
+        move || so_far,
+        move |so_far: &mut ForwardingOutcome<'_>| {
+            so_far.tables = tables::all(so_far);
+            report::report(so_far, &info)
+        },
+    );
+    modelled::model(request, shelf, &engines, &filling, &mut outcome)?;
     notes::about_undeclared(&mut outcome);
     if engines.contains(&Engine::Measure) {
-        measured::measure_all(request, shelf, &mut outcome, is_here)?;
+        measured::measure_all(request, shelf, &filling, &mut outcome, is_here)?;
     }
     notes::about_frames(&mut outcome)?;
     notes::about_cards(&mut outcome);

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_ground::machine as this_machine;
 use trammel_ground::progress::Progress;
 use trammel_report::kept::Shelf;
+use trammel_report::live::filling::Filling;
 use trammel_report::run::Request;
 use trammel_scenario::forwarding::{Point, Test};
 use trammel_scenario::model::Engine;
@@ -22,6 +23,7 @@ use trammel_workbench::traffic::Traffic;
 pub(super) fn measure_all(
     request: &Request,
     shelf: &Shelf<KeptCell>,
+    filling: &Filling<'_, ForwardingOutcome<'_>>,
     outcome: &mut ForwardingOutcome<'_>,
     is_here: impl Fn(&Point) -> bool,
 ) -> anyhow::Result<()> {
@@ -39,6 +41,8 @@ pub(super) fn measure_all(
         let (point, tested) = cell.of(file);
         if tested.card().is_some() && is_here(point) {
             measure_card(outcome, at, &request.interrupted)?;
+            let card = &outcome.cells[at].card;
+            filling.add(|so_far| so_far.cells[at].card.clone_from(card));
             progress.ended(1.0);
             continue;
         }
@@ -72,6 +76,8 @@ pub(super) fn measure_all(
         }
         outcome.cells[at].measured = found.measured;
         outcome.cells[at].live = found.live;
+        let cell = &outcome.cells[at];
+        filling.add(|so_far| so_far.cells[at].clone_from(cell));
         if let Some(error) = failed {
             outcome.fail(at, error)?;
         }

@@ -13,6 +13,7 @@ use trammel_cost::estimate::Ports as Links;
 use trammel_cost::machine::Machine;
 use trammel_ground::progress::Progress;
 use trammel_report::kept::Shelf;
+use trammel_report::live::filling::Filling;
 use trammel_report::run::Request;
 use trammel_scenario::forwarding::{ForwardingFile, Point, Tested};
 use trammel_scenario::hash;
@@ -27,6 +28,7 @@ pub(super) fn model(
     request: &Request,
     shelf: &Shelf<KeptCell>,
     engines: &[Engine],
+    filling: &Filling<'_, ForwardingOutcome<'_>>,
     outcome: &mut ForwardingOutcome<'_>,
 ) -> anyhow::Result<()> {
     let does = |engine| engines.contains(&engine);
@@ -78,12 +80,24 @@ pub(super) fn model(
         pool = pool.num_threads(threads);
     }
     let pool = pool.build()?;
-    let found: Vec<_> = pool.install(|| outcome.cells.par_iter().map(one).collect());
-    let of_card = |cell: &Cell| {
-        let (point, tested) = cell.of(file);
-        card::model(tested, engines, &asked(cell, point, &request.interrupted))
+    let all = outcome.cells.par_iter().enumerate();
+    let seen = |(at, cell): (usize, &Cell)| {
+        let found = one(cell);
+        filling.add(|so_far| {
+            so_far.cells[at].predicted.clone_from(&found.0);
+            so_far.cells[at].simulated.clone_from(&found.1);
+        });
+        found
     };
-    let of_cards: Vec<_> = pool.install(|| outcome.cells.par_iter().map(of_card).collect());
+    let found: Vec<_> = pool.install(|| all.map(seen).collect());
+    let of_card = |(at, cell): (usize, &Cell)| {
+        let (point, tested) = cell.of(file);
+        let found = card::model(tested, engines, &asked(cell, point, &request.interrupted));
+        filling.add(|so_far| so_far.cells[at].card.clone_from(&found.0));
+        found
+    };
+    let all = outcome.cells.par_iter().enumerate();
+    let of_cards: Vec<_> = pool.install(|| all.map(of_card).collect());
     progress.finish();
     for (at, (of_card, why)) in of_cards.into_iter().enumerate() {
         outcome.cells[at].card = of_card;

@@ -17,7 +17,7 @@ use trammel_workbench::measure::Measured;
 use trammel_workbench::traffic::Traffic;
 
 /// What came of one function at one frame size.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Cell {
     /// The place of its point.
     pub(super) point: usize,
@@ -65,7 +65,7 @@ impl Cell {
 }
 
 /// What came of everything.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ForwardingOutcome<'a> {
     pub(super) file: &'a ForwardingFile,
     /// The machine of each point, where there is one.

@@ -71,6 +71,18 @@ pub trait Subject {
     ) -> anyhow::Result<Self::Outcome<'a>>;
 }
 
+/// What a report of `subject` says of a run that still goes on.
+pub fn so_far(subject: &impl Subject) -> RunInfo {
+    RunInfo {
+        command: std::env::args().collect(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: subject.name().to_owned(),
+        scenario_text: subject.text().to_owned(),
+        seeds: subject.seeds().into_iter().collect(),
+        ..RunInfo::default()
+    }
+}
+
 /// What came of a description.
 pub trait Outcome {
     /// How it went.
@@ -96,7 +108,7 @@ pub trait Outcome {
 }
 
 /// How a run went, for the terminal and the exit code.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Status {
     /// What a reader must know.
     pub notes: Vec<String>,

@@ -38,6 +38,7 @@ use std::sync::atomic::Ordering;
 use trammel_ground::progress::Progress;
 use trammel_report::Report;
 use trammel_report::kept::Shelf;
+use trammel_report::live::filling::Filling;
 use trammel_report::run::{self as pipeline, Request, Status, Subject};
 use trammel_report::run_folder::RunInfo;
 use trammel_scenario::model::Engine;
@@ -127,7 +128,22 @@ fn carry_out<'a>(
         progress.expect(file.points.len() as u64, all);
     }
     let stop = || request.interrupted.load(Ordering::SeqCst);
-    let one = |point: &Point| -> (Ran, Option<String>) {
+    let info = pipeline::so_far(job);
+    let nothing = || Outcome {
+        file,
+        ran: file.points.iter().map(|_| Ran::default()).collect(),
+        status: Status::default(),
+        tables: Vec::new(),
+    };
+    let filling = Filling::new(
+        request.live.as_ref(),
+        nothing,
+        move |so_far: &mut Outcome<'_>| {
+            so_far.tables = tables::all(so_far);
+            report::report(so_far, &info)
+        },
+    );
+    let run_one = |point: &Point| -> (Ran, Option<String>) {
         let scenario = &point.scenario;
         let mut ran = Ran {
             predicted: is_predicted.then(|| predict(scenario)),
@@ -156,17 +172,33 @@ fn carry_out<'a>(
             Err(why) => (ran, Some(format!("point `{}`: {why:#}", point.id))),
         }
     };
+    let one = |at: usize| -> (Ran, Option<String>) {
+        let made = run_one(&file.points[at]);
+        filling.add(|so_far| so_far.ran[at] = made.0.clone());
+        made
+    };
     let mut pool = rayon::ThreadPoolBuilder::new();
     if let Some(threads) = request.threads {
         pool = pool.num_threads(threads);
     }
-    let found: Vec<_> = pool
-        .build()?
-        .install(|| file.points.par_iter().with_max_len(1).map(one).collect());
+    let found: Vec<_> = pool.build()?.install(|| {
+        (0..file.points.len())
+            .into_par_iter()
+            .with_max_len(1)
+            .map(one)
+            .collect()
+    });
     let (mut ran, failures): (Vec<Ran>, Vec<Option<String>>) = found.into_iter().unzip();
     status.failures.extend(failures.into_iter().flatten());
     if is_measured {
-        measure_all(file, &mut ran, shelf, &progress, &stop, &mut status);
+        let run = Measuring {
+            file,
+            shelf,
+            progress: &progress,
+            filling: &filling,
+            stop: &stop,
+        };
+        run.all(&mut ran, &mut status);
     }
     progress.finish();
     status.is_interrupted = stop();
@@ -191,19 +223,33 @@ fn carry_out<'a>(
     Ok(outcome)
 }
 
-/// Measures each point that is not on `shelf`, one after the other: each has the whole machine.
-fn measure_all(
-    file: &RoutingFile,
-    ran: &mut [Ran],
-    shelf: &Shelf<Run>,
-    progress: &Progress,
-    stop: &dyn Fn() -> bool,
-    status: &mut Status,
-) {
-    for (point, ran) in file.points.iter().zip(ran) {
-        if stop() {
-            return;
+/// What the measurement of all points needs.
+struct Measuring<'a, 'b> {
+    file: &'a RoutingFile,
+    shelf: &'a Shelf<Run>,
+    progress: &'a Progress,
+    filling: &'a Filling<'b, Outcome<'b>>,
+    stop: &'a dyn Fn() -> bool,
+}
+
+impl Measuring<'_, '_> {
+    /// Measures each point that is not on the shelf, one after the other: each has the whole
+    /// machine.
+    fn all(&self, ran: &mut [Ran], status: &mut Status) {
+        for (at, ran) in ran.iter_mut().enumerate() {
+            if (self.stop)() {
+                return;
+            }
+            self.one(at, ran, status);
+            let measured = &ran.measured;
+            self.filling
+                .add(|so_far| so_far.ran[at].measured.clone_from(measured));
         }
+    }
+
+    fn one(&self, at: usize, ran: &mut Ran, status: &mut Status) {
+        let point = &self.file.points[at];
+        let (shelf, progress, stop) = (self.shelf, self.progress, self.stop);
         let scenario = &point.scenario;
         let (key, seconds) = (
             format!("{}-measured", scenario.key()),
@@ -212,7 +258,7 @@ fn measure_all(
         if let Some(run) = shelf.find(&key) {
             progress.skipped(seconds);
             ran.measured = Some(run);
-            continue;
+            return;
         }
         progress.begin(seconds);
         let made = live::measure(scenario, stop);

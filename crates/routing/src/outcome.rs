@@ -8,7 +8,7 @@ use trammel_scenario::routing::{Point, RoutingFile};
 use trammel_stats::table::Table;
 
 /// What the engines say of a point.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Ran {
     /// Of the start, then of each change.
     pub(crate) predicted: Option<Vec<Predicted>>,

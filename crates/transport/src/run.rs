@@ -17,7 +17,7 @@ use trammel_ground::progress::Progress;
 use trammel_report::kept::{Ended, Shelf};
 use trammel_report::live::Live;
 use trammel_report::provenance::{provenance, subject};
-use trammel_report::run::{Outcome, Request, Status, Subject};
+use trammel_report::run::{Outcome, Request, Status, Subject, so_far};
 use trammel_report::run_folder::{RunFolder, RunInfo, file_name};
 use trammel_report::store::Store;
 use trammel_report::{Answer, Report};
@@ -159,19 +159,12 @@ struct Terminal<'a> {
 struct Page<'a> {
     live: &'a Live,
     file: &'a File,
+    info: RunInfo,
 }
 
 impl Page<'_> {
     fn refill(&self, outcome: &points::TransportOutcome) {
-        let info = RunInfo {
-            command: std::env::args().collect(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            scenario: self.file.name.clone(),
-            scenario_text: self.file.text.clone(),
-            seeds: self.file.seeds().into_iter().collect(),
-            ..RunInfo::default()
-        };
-        let facts = provenance(&info, subject(&info));
+        let facts = provenance(&self.info, subject(&self.info));
         self.live.refill(&report(self.file, outcome, facts));
     }
 }
@@ -311,6 +304,7 @@ impl Subject for Transport {
             page: request.live.as_ref().map(|live| Page {
                 live,
                 file: &self.file,
+                info: so_far(self),
             }),
             shelf,
             interrupted: &request.interrupted,

@@ -76,7 +76,7 @@ pub(super) enum Lack {
 }
 
 /// What all engines say of a card at one frame size.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct CardCell {
     pub(super) predicted: Option<Predicted>,
     pub(super) simulated: Option<Found>,

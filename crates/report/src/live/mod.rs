@@ -6,6 +6,7 @@
 //! nowhere else, by a name of this machine (`trammel_local_http`). With the run the page ends: a
 //! browser that looks at it has the whole report, which needs nobody any more.
 
+pub mod filling;
 mod site;
 
 use crate::{Block, Note, NoteKind, Report, Section};

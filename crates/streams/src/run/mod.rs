@@ -44,6 +44,7 @@ use trammel_ground::machine as this_machine;
 use trammel_ground::progress::Progress;
 use trammel_report::Report;
 use trammel_report::kept::Shelf;
+use trammel_report::live::filling::Filling;
 use trammel_report::run::{self, Request, Status, Subject};
 use trammel_report::run_folder::RunInfo;
 use trammel_scenario::model::Engine;
@@ -135,11 +136,22 @@ fn carry_out_with<'a>(
         tables: Vec::new(),
     };
     predict_all(&engines, &mut outcome);
+    // Of a few lines: their seeds and the text of the file.
+    let info = run::so_far(job);
+    let so_far = outcome.clone();
+    let filling = Filling::new(
+        request.live.as_ref(),
+        move || so_far,
+        move |so_far: &mut StreamsOutcome<'_>| {
+            so_far.tables = tables::all(so_far);
+            report::report(so_far, &info)
+        },
+    );
     if engines.contains(&Engine::Simulate) {
-        simulate_all(job, request, shelf, &mut outcome)?;
+        simulate_all(job, request, shelf, &filling, &mut outcome)?;
     }
     if engines.contains(&Engine::Measure) {
-        measure_all(job, request, shelf, &mut outcome);
+        measure_all(job, request, shelf, &filling, &mut outcome);
     }
     outcome.status.is_interrupted = request.interrupted.load(Ordering::SeqCst);
     let each: usize = file.points.iter().map(|point| point.seeds().count()).sum();
@@ -220,6 +232,7 @@ fn simulate_all(
     job: &Streams,
     request: &Request,
     shelf: &Shelf<Run>,
+    filling: &Filling<'_, StreamsOutcome<'_>>,
     outcome: &mut StreamsOutcome<'_>,
 ) -> anyhow::Result<()> {
     let file = &job.file;
@@ -234,7 +247,7 @@ fn simulate_all(
     let work = |at: usize| file.points[at].scenario.duration.as_secs_f64();
     let all = runs.iter().map(|(at, ..)| work(*at)).sum();
     progress.expect(runs.len() as u64, all);
-    let one = |(at, _, seed): &(usize, u32, u64)| -> Made {
+    let one = |(at, repeat, seed): &(usize, u32, u64)| -> Made {
         let is_known = std::cell::Cell::new(false);
         if request.interrupted.load(Ordering::SeqCst) {
             return Made::LeftOut;
@@ -258,7 +271,14 @@ fn simulate_all(
             progress.ended(work(*at));
         }
         match made.map_err(anyhow::Error::from).and_then(|made| made) {
-            Ok(run) => Made::Run(Box::new(run)),
+            Ok(run) => {
+                filling.add(|so_far| {
+                    let runs = &mut so_far.ran[*at].simulated;
+                    runs.push((*repeat, run.clone()));
+                    runs.sort_by_key(|(repeat, _)| *repeat);
+                });
+                Made::Run(Box::new(run))
+            }
             // A run that was told to stop is none that failed.
             Err(_) if request.interrupted.load(Ordering::SeqCst) => Made::LeftOut,
             Err(why) => Made::Failed(format!("{why:#}")),
@@ -295,6 +315,7 @@ fn measure_all(
     job: &Streams,
     request: &Request,
     shelf: &Shelf<Run>,
+    filling: &Filling<'_, StreamsOutcome<'_>>,
     outcome: &mut StreamsOutcome<'_>,
 ) {
     let file = &job.file;
@@ -332,6 +353,7 @@ fn measure_all(
                 Ok(run) => {
                     run.notes()
                         .for_each(|note| outcome.status.note(note.to_owned()));
+                    filling.add(|so_far| so_far.ran[at].measured.push((repeat, run.clone())));
                     outcome.ran[at].measured.push((repeat, run));
                 }
                 Err(why) if why.downcast_ref::<Unsupported>().is_some() => {
@@ -356,7 +378,13 @@ fn measure_all(
 }
 
 #[cfg(not(target_os = "linux"))]
-fn measure_all(_: &Streams, _: &Request, _: &Shelf<Run>, outcome: &mut StreamsOutcome<'_>) {
+fn measure_all(
+    _: &Streams,
+    _: &Request,
+    _: &Shelf<Run>,
+    _: &Filling<'_, StreamsOutcome<'_>>,
+    outcome: &mut StreamsOutcome<'_>,
+) {
     let text = "nothing is measured: namespaces need Linux; `--engine predict,simulate` runs here";
     outcome.status.lacks.push(text.to_owned());
 }

@@ -9,7 +9,7 @@ use trammel_scenario::traffic::TrafficFile;
 use trammel_stats::table::Table;
 
 /// What theory says.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Predicted {
     /// The moments of each stream.
     pub moments: Vec<Vec<Moment>>,
@@ -20,7 +20,7 @@ pub struct Predicted {
 }
 
 /// What came of one point.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Ran {
     /// By theory.
     pub predicted: Option<Predicted>,
@@ -41,7 +41,7 @@ impl Ran {
 }
 
 /// What came of everything.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StreamsOutcome<'a> {
     /// The scenario.
     pub file: &'a TrafficFile,
