@@ -15,6 +15,10 @@ use trammel_stats::table::{Cell as Value, Table};
 
 /// Figures of one kind in a report, at most; the tables have the rest.
 const MOST_FIGURES: usize = 12;
+/// Functions and points in one figure, at most.
+const MOST_SYSTEMS: usize = 6;
+/// Functions in a figure whose predictions have bands, at most: more bands cover one another.
+const MOST_BANDED: usize = 2;
 
 /// The engines in the order of columns and colours.
 const ENGINES: [Label; 3] = [Label::Predicted, Label::Simulated, Label::Measured];
@@ -24,7 +28,7 @@ const WAYS: [&str; 3] = ["operations by machine", "virtual clock", "rings in mem
 const WAYS_OF_CARDS: [&str; 3] = ["formula of the board", "model of the board", "live card"];
 /// The metrics that are laid side by side; those at given loads have a section of their own.
 const SIDE_BY_SIDE: [&str; 2] = ["throughput", "cost"];
-/// The colour of the links' line, after those of the engines.
+/// The colour of the links' line, which no function has.
 const LINK_COLOUR: usize = 6;
 
 /// The relative errors of a prediction and of a simulation.
@@ -154,16 +158,16 @@ fn throughput(
     }
     let is_swept = parts.iter().any(|part| part.cells.len() > 1);
     if is_swept {
-        let figures = parts.iter().filter(|part| !part.rows.is_empty());
-        let figures = figures.take(MOST_FIGURES).enumerate();
-        blocks.extend(figures.map(|(n, part)| Block::Figure(figure(n, part))));
-        if parts.len() > MOST_FIGURES {
+        let drawn: Vec<&Part> = parts.iter().filter(|part| !part.rows.is_empty()).collect();
+        let figures = drawn.chunks(MOST_SYSTEMS).take(MOST_FIGURES).enumerate();
+        blocks.extend(figures.map(|(n, parts)| Block::Figure(figure(n, parts))));
+        let most = MOST_FIGURES * MOST_SYSTEMS;
+        if drawn.len() > most {
             blocks.push(Block::Note(Note {
                 kind: NoteKind::Info,
                 text: format!(
-                    "The first {MOST_FIGURES} of {} functions and points are drawn; the tables \
-                     have all.",
-                    parts.len()
+                    "The first {most} of {} functions and points are drawn; the tables have all.",
+                    drawn.len()
                 ),
             }));
         }
@@ -190,16 +194,60 @@ fn throughput(
     }
 }
 
-/// Rates over frame sizes: a line an engine, and the links'.
-fn figure(n: usize, part: &Part<'_>) -> Figure {
-    let sizes: Vec<f64> = part.cells.iter().map(|cell| cell.frame.into()).collect();
-    let x = Axis::swept("frame", "bytes", &sizes);
+/// Rates over frame sizes: a colour for each function, dashes for each engine, and what the links
+/// carry.
+fn figure(n: usize, parts: &[&Part<'_>]) -> Figure {
+    let cells = || parts.iter().flat_map(|part| part.cells);
+    let mut sizes: Vec<f64> = cells().map(|cell| cell.frame.into()).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.dedup();
+    let title = match parts {
+        [only] => only.name.as_str(),
+        _ => "Rates over frame sizes",
+    };
     let mut figure = Figure::new(
         &format!("throughput-{n}"),
-        &part.name,
-        x,
+        title,
+        Axis::swept("frame", "bytes", &sizes),
         Axis::linear("rate", "Mpps").from_zero(),
     );
+    for (colour, part) in parts.iter().enumerate() {
+        for mut series in lines(part, parts.len() == 1) {
+            if parts.len() > MOST_BANDED {
+                series.band.clear();
+            }
+            figure = figure.with(series.coloured(colour));
+        }
+    }
+    let mut links: Vec<Vec<(f64, f64)>> = Vec::new();
+    for part in parts {
+        let cells = part.cells.iter().filter(|cell| cell.line.is_finite());
+        let link: Vec<(f64, f64)> = cells
+            .map(|cell| (f64::from(cell.frame), cell.line / 1e6))
+            .collect();
+        if !link.is_empty() && !links.contains(&link) {
+            links.push(link);
+        }
+    }
+    for link in links {
+        let series = Series::new("what the links carry", Mark::Line, link).coloured(LINK_COLOUR);
+        figure = figure.with(series.labelled(Label::Modelled));
+    }
+    if parts.len() > 1 {
+        figure = figure.wide();
+    }
+    if figure.series.iter().all(|one| one.band.is_empty()) {
+        return figure;
+    }
+    figure.captioned(
+        "A band is the uncertainty of a prediction: from the best case, in which accesses to \
+         memory overlap, to the worst, in which none do.",
+    )
+}
+
+/// The rates of a function over frame sizes, a line an engine. Alone in its figure, its lines are
+/// named by how they come about.
+fn lines(part: &Part<'_>, is_alone: bool) -> Vec<Series> {
     let rows = part.rows.iter().filter(|one| one.metric == "throughput");
     let rows: Vec<(f64, &Compared)> = rows
         .filter_map(|one| {
@@ -208,8 +256,10 @@ fn figure(n: usize, part: &Part<'_>) -> Figure {
             Some((f64::from(cell.frame), *one))
         })
         .collect();
-    let mut highest = 0.0_f64;
-    for (colour, label) in ENGINES.into_iter().enumerate() {
+    let is_card = part.cells.iter().any(|cell| cell.card.predicted.is_some());
+    let ways = if is_card { WAYS_OF_CARDS } else { WAYS };
+    let mut lines = Vec::new();
+    for (way, label) in ways.into_iter().zip(ENGINES) {
         let points: Vec<(f64, f64)> = rows
             .iter()
             .filter_map(|(frame, one)| Some((*frame, of_engine(one, label)?)))
@@ -217,35 +267,15 @@ fn figure(n: usize, part: &Part<'_>) -> Figure {
         if points.is_empty() {
             continue;
         }
-        highest = points.iter().fold(highest, |most, (_, y)| most.max(*y));
-        let is_card = part.cells.iter().any(|cell| cell.card.predicted.is_some());
-        let ways = if is_card { WAYS_OF_CARDS } else { WAYS };
-        let mut series = Series::new(ways[colour], Mark::LinePoints, points)
-            .coloured(colour)
-            .labelled(label);
+        let name = if is_alone { way } else { &part.name };
+        let mut series = Series::new(name, Mark::LinePoints, points).labelled(label);
         let band: Vec<(f64, f64)> = rows.iter().filter_map(|(_, one)| one.interval).collect();
         if label == Label::Predicted && band.len() == series.points.len() {
             series = series.banded(band);
         }
-        figure = figure.with(series);
+        lines.push(series);
     }
-    let link: Vec<(f64, f64)> = part
-        .cells
-        .iter()
-        .filter(|cell| cell.line.is_finite())
-        .map(|cell| (f64::from(cell.frame), cell.line / 1e6))
-        .collect();
-    if !link.is_empty() {
-        let series = Series::new("what the links carry", Mark::Line, link).coloured(LINK_COLOUR);
-        figure = figure.with(series.labelled(Label::Modelled));
-    }
-    if figure.series.iter().all(|one| one.band.is_empty()) {
-        return figure;
-    }
-    figure.captioned(
-        "The band is the uncertainty of the prediction: from the best case, in which accesses to \
-         memory overlap, to the worst, in which none do.",
-    )
+    lines
 }
 
 /// Rates at one frame size: a row a function.
