@@ -545,10 +545,11 @@ fn jobs<'a>(
     label: &dyn Fn(&Scenario) -> Label,
     run_key: KeyOf<'_>,
 ) -> Vec<PointJob<'a>> {
-    let shown = if curves {
-        super::answer::shown_points(file)
+    let (shown, repeats) = if curves {
+        let points = super::answer::shown_points(file);
+        (points, super::answer::shown_repeats(file))
     } else {
-        Vec::new()
+        (Vec::new(), 0)
     };
     let mut jobs = Vec::new();
     let mut alone = BTreeSet::new();
@@ -557,7 +558,7 @@ fn jobs<'a>(
         let label = label(scenario);
         for repeat in 0..scenario.repeat {
             let seed = scenario.seed_of(repeat);
-            let curves = shown.contains(&at) && repeat == 0;
+            let curves = shown.contains(&at) && repeat < repeats;
             let key = run_key(scenario, seed);
             jobs.push(PointJob {
                 at: Some(at),

@@ -149,9 +149,16 @@ pub(super) fn name(point: &Point, at: usize) -> (String, &'static str) {
         ["path", "rtt"] => "round trip".to_owned(),
         _ => column.title(),
     };
-    // A limit may be in bandwidth-delay products, of which the column's name says so.
-    let is_bdp = swept.column.ends_with("_bdp");
-    (title, if is_bdp { "BDP" } else { unit })
+    // Units of sweeps alone, of which the column's name says so.
+    for (suffix, unit) in [("_bdp", "BDP"), ("_dbm", "dBm")] {
+        if swept.column.ends_with(suffix) {
+            return (
+                title.trim_end_matches(&suffix[1..]).trim_end().to_owned(),
+                unit,
+            );
+        }
+    }
+    (title, unit)
 }
 
 /// `probability = 1.5e-4, rtt = 10 ms` for the parameters `which` of `point`.

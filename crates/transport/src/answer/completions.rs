@@ -10,8 +10,14 @@ use trammel_report::figure::{Axis, Figure, Series};
 use trammel_report::{Block, Section};
 use trammel_scenario::File;
 
+/// Points whose curves are in one plot, at most.
+const MOST_POINTS: usize = 8;
+
 pub(super) fn section(file: &File, outcome: &TransportOutcome) -> Option<Section> {
     let shown = shown_points(file);
+    // As many as there are colours, evenly among those with curves.
+    let step = shown.len().div_ceil(MOST_POINTS);
+    let shown: Vec<usize> = shown.into_iter().step_by(step.max(1)).collect();
     let swept: Vec<usize> = (0..file.points[0].swept.len()).collect();
     let mut figures: Vec<(&str, Figure)> = Vec::new();
     let first = |one: &&PointTrace| one.repeat == 0 && shown.contains(&one.at);

@@ -1,9 +1,9 @@
-//! Inside single runs: window, goodput, round trip and queue over time, for the first repeat of a
-//! few points, one chosen among them.
+//! Inside single runs: window, goodput, round trip and queue over time, for some repeats of some
+//! points, one chosen among them.
 
 use super::axis::value;
 use super::capacity;
-use super::shown::{Setting, settings};
+use super::shown::{Setting, settings, shown_repeats};
 use super::words::list;
 use super::{events, round_trips};
 use crate::points::{PointTrace, TransportOutcome};
@@ -25,8 +25,9 @@ const GOODPUT_STEPS: usize = 100;
 
 pub(super) fn sections(file: &File, outcome: &TransportOutcome) -> Vec<Section> {
     let settings = settings(file);
+    let repeats = shown_repeats(file);
     let options = settings.iter().enumerate().map(|(n, setting)| {
-        let blocks = figures(file, outcome, n + 1, setting);
+        let blocks = of_setting(file, outcome, n + 1, setting, repeats);
         (setting.name.clone(), blocks)
     });
     let mut options: Vec<(String, Vec<Block>)> = options.collect();
@@ -37,9 +38,12 @@ pub(super) fn sections(file: &File, outcome: &TransportOutcome) -> Vec<Section> 
         .map(|at| file.points[*at].scenario.seed)
         .collect();
     let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+    let runs = match repeats {
+        1 => "One run of each point, with seed".to_owned(),
+        _ => format!("The first {repeats} runs of each point; the first one has seed"),
+    };
     let text = format!(
-        "One run of each point, with seed {}. The plots share their time axis: point at one and \
-         read all; drag to zoom.",
+        "{runs} {}. The plots share their time axis: point at one and read all; drag to zoom.",
         list(&seeds)
     );
     let blocks = match options.len() {
@@ -61,22 +65,49 @@ pub(super) fn sections(file: &File, outcome: &TransportOutcome) -> Vec<Section> 
     }]
 }
 
+/// The plots of one alternative, of which repeats are alternatives again where there are several.
+fn of_setting(
+    file: &File,
+    outcome: &TransportOutcome,
+    number: usize,
+    setting: &Setting,
+    repeats: u32,
+) -> Vec<Block> {
+    let of = |repeat: u32| {
+        let tag = match repeat {
+            0 => number.to_string(),
+            _ => format!("{number}-{repeat}"),
+        };
+        let name = (repeat + 1).to_string();
+        (name, figures(file, outcome, &tag, (setting, repeat)))
+    };
+    let mut options: Vec<(String, Vec<Block>)> = (0..repeats).map(of).collect();
+    options.retain(|(_, blocks)| !blocks.is_empty());
+    if options.len() < 2 {
+        return options.pop().map(|(_, blocks)| blocks).unwrap_or_default();
+    }
+    vec![Block::Choice(Choice {
+        name: "Repeat".to_owned(),
+        options,
+    })]
+}
+
 /// A workload or a stream: its name, whose run it is of, and what it had delivered by an instant.
 type Delivered<'a> = (&'a str, Label, &'a [(Time, u64)]);
 
 /// Makes the points of a curve from samples.
 type Curve<'a> = &'a dyn Fn(&[Sample]) -> Vec<(f64, f64)>;
 
-/// The plots of one alternative. Points that differ in names only share them: a curve is then
-/// called by its point's name.
+/// The plots of one repeat of an alternative. Points that differ in names only share them: a curve
+/// is then called by its point's name.
 fn figures(
     file: &File,
     outcome: &TransportOutcome,
-    number: usize,
-    setting: &Setting,
+    tag: &str,
+    (setting, repeat): (&Setting, u32),
 ) -> Vec<Block> {
     let traces = setting.points.iter().flat_map(|at| {
-        let of_point = move |one: &&PointTrace| one.at == *at && one.repeat == 0;
+        let of_point = move |one: &&PointTrace| one.at == *at && one.repeat == repeat;
         outcome.traces.iter().filter(of_point)
     });
     let traces: Vec<&PointTrace> = traces.collect();
@@ -140,9 +171,9 @@ fn figures(
         .map(|at| file.points[*at].scenario.end());
     let end = ends.max().map(Time::as_secs_f64);
     let mut figures = Vec::new();
-    let group = format!("run-{number}");
+    let group = format!("run-{tag}");
     let figure = |id: &str, title: &str, y: Axis| {
-        let id = format!("{id}-{number}");
+        let id = format!("{id}-{tag}");
         let x = Axis::linear("time", "s");
         let x = end.map_or(x.clone(), |end| x.with_range(0.0, end));
         Figure::new(&id, title, x, y).grouped(&group)
@@ -227,7 +258,7 @@ fn figures(
     if !queues.series.is_empty() {
         figures.push(queues);
     }
-    figures.extend(round_trips::distribution(number, &group, &traces, |one| {
+    figures.extend(round_trips::distribution(tag, &group, &traces, |one| {
         let name = called(one);
         let colour = names.iter().position(|known| *known == name)?;
         Some((name, colour))

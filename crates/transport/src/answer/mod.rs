@@ -33,7 +33,7 @@ mod words;
 use super::points::TransportOutcome;
 use axis::Shape;
 use numbers::Numbers;
-pub(super) use shown::shown_points;
+pub(super) use shown::{shown_points, shown_repeats};
 use trammel_report::{Answer, Block, Note, NoteKind, Provenance, Report, Section, TableView};
 use trammel_scenario::File;
 

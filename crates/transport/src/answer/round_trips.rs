@@ -11,10 +11,10 @@ const MOST_CURVES: usize = 24;
 /// Times that lie further apart than this are drawn by factors.
 const FAR: f64 = 20.0;
 
-/// The plot of alternative `number`, if there are such curves; `named` gives a curve's name and its
+/// The plot of alternative `tag`, if there are such curves; `named` gives a curve's name and its
 /// colour where it is shown.
 pub(super) fn distribution(
-    number: usize,
+    tag: &str,
     group: &str,
     traces: &[&PointTrace],
     named: impl Fn(&PointTrace) -> Option<(String, usize)>,
@@ -32,7 +32,7 @@ pub(super) fn distribution(
     let times: Vec<f64> = times.map(|(ms, _)| *ms).collect();
     let x = Axis::linear("round trip", "ms").by_factors_beyond(FAR, times.into_iter());
     let y = Axis::linear("share of the round trips", "%").with_range(0.0, 100.0);
-    let id = format!("round-trips-{number}");
+    let id = format!("round-trips-{tag}");
     let mut figure = Figure::new(&id, "How long round trips were", x, y).listed_with(group);
     let is_kernel = |one: &Series| one.label.is_some_and(|label| label != Label::Simulated);
     let caption = if series.iter().any(is_kernel) {

@@ -17,6 +17,8 @@ use trammel_stats::interval::LEAST_REPEATS;
 
 /// Curves of one plot at most, of one engine: more cannot be told apart.
 const MOST_CURVES: usize = 12;
+/// Points of a curve that are marked, at most: more would be a blot.
+const MOST_MARKED: usize = 60;
 /// Values that lie further apart than this are drawn by factors.
 const FAR: f64 = 30.0;
 
@@ -71,7 +73,13 @@ fn by_factors(mut figure: Figure) -> Figure {
 /// The points of a sweep by the values of all but its axis, in order of first appearance.
 pub(super) fn groups<'a>(file: &'a File, others: &[usize]) -> Vec<(String, Vec<&'a Point>)> {
     let name = |point: &Point| {
-        let values = others.iter().map(|at| value(point, *at));
+        // A number alone says nothing of what it is.
+        let values = others.iter().map(|at| match value(point, *at) {
+            text if text.parse::<f64>().is_ok() => {
+                format!("{} = {text}", super::axis::name(point, *at).0)
+            }
+            text => text,
+        });
         values.collect::<Vec<_>>().join(", ")
     };
     let groups = named_alike(file, name).into_iter();
@@ -94,9 +102,13 @@ pub(super) fn curve(
         .iter()
         .filter_map(|point| Some((place(point)?, find(point)?)))
         .collect();
+    let mark = match found.len() {
+        ..=MOST_MARKED => Mark::LinePoints,
+        _ => Mark::Line,
+    };
     let series = Series::new(
         name,
-        Mark::LinePoints,
+        mark,
         found.iter().map(|(x, number)| (*x, number.mean)).collect(),
     );
     if found.iter().any(|(_, number)| number.interval.is_some()) {
