@@ -13,6 +13,8 @@
 //! devices of a paper), each is a column of its own: the runs of several machines become one table
 //! of all their systems.
 
+mod over_time;
+
 use crate::comparison;
 use crate::comparison::{BOUNDS, Comparison, Estimate, Source};
 use crate::dots::{DotPlot, DotSeries};
@@ -20,7 +22,7 @@ use crate::run_folder::{RunFolderError, RunInfo, info_of, read_tables};
 use crate::units;
 use crate::{Answer, Block, Note, NoteKind, Provenance, Report, Section};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use trammel_core::label::Label;
 use trammel_stats::table::CellType::{Float, Text};
 use trammel_stats::table::{Cell, Column, Row, Table, format_float, round_to};
@@ -34,6 +36,8 @@ pub struct Run {
     pub info: RunInfo,
     /// Its `summary` table; nothing where the run made none.
     pub summary: Option<Table>,
+    /// Where it is, for its traces; nothing for one that is in memory alone.
+    pub folder: Option<PathBuf>,
 }
 
 impl Run {
@@ -46,6 +50,7 @@ impl Run {
             name: name.to_string_lossy().into_owned(),
             info,
             summary: tables.into_iter().find(|table| table.name() == "summary"),
+            folder: Some(path.to_owned()),
         })
     }
 }
@@ -399,11 +404,14 @@ pub fn compare(runs: &[Run], bound: f64) -> Report {
         question: "What differs between these runs?".to_owned(),
         answer: answer(&sides, &all, bound),
         highlights: Vec::new(),
-        sections: vec![Section {
+        sections: [Section {
             heading: "Runs compared".to_owned(),
             text: String::new(),
             blocks,
-        }],
+        }]
+        .into_iter()
+        .chain(over_time::section(runs))
+        .collect(),
         provenance: Provenance {
             facts: facts.collect(),
             scenario: String::new(),
@@ -787,6 +795,7 @@ mod tests {
             name: "two".to_owned(),
             info: RunInfo::default(),
             summary: Some(summary),
+            folder: None,
         };
         let table = table(&[engine, two]);
         let names: Vec<_> = table.columns()[KEYS.len()..]

@@ -11,6 +11,7 @@
 //! ```
 
 mod asked;
+pub(crate) mod traces;
 mod workshop;
 
 pub use asked::{Asked, Setting};
