@@ -15,9 +15,9 @@
 // the y axis is wide at least, in pixels, so that plots below one another have one time; `reset`, called with whether
 // a part is zoomed.
 //
-// It gives { data, element, set, show, focus, zoom, fit, remove }: `set` draws other data in its place, as often as
+// It gives { data, element, set, show, focus, zoom, view, fit, remove }: `set` draws other data in its place, as often as
 // wanted, and keeps what is zoomed; `show` and `focus` take a key of legend.js; `zoom` takes [from, to], or null for
-// the whole, in all plots of the group; `fit` asks `height` again.
+// the whole, in all plots of the group, and `view` gives it; `fit` asks `height` again.
 const Curves = (() => {
   "use strict";
   const FONT = '12px system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
@@ -342,7 +342,8 @@ const Curves = (() => {
       const [min, max] = range || ends();
       plot.setScale("x", { min, max });
     };
-    const zoom = (range) => (group.size ? group : [handle]).forEach((one) => one.scale(range));
+    const mate = { scale, view: () => view };
+    const zoom = (range) => group.forEach((one) => one.scale(range));
     const fit = () => {
       const next = size();
       if (canvas.clientWidth && (next.width !== plot.width || next.height !== plot.height)) plot.setSize(next);
@@ -351,15 +352,15 @@ const Curves = (() => {
     // In a frame of its own: a size that changes sizes would be a loop.
     const observer = new ResizeObserver(() => requestAnimationFrame(fit));
     const remove = () => {
-      group.delete(handle);
+      group.delete(mate);
       unwatch();
       observer.disconnect();
       plot.destroy();
       element.remove();
     };
-    Object.assign(handle, { element, set, show, focus, zoom, fit, remove, scale, view: () => view });
+    Object.assign(handle, { element, set, show, focus, zoom, view: mate.view, fit, remove });
     set(given);
-    if (options.group) group.add(handle);
+    group.add(mate);
     observer.observe(canvas);
     return handle;
   };

@@ -197,24 +197,48 @@ fn nothing_is_cut_off_at_any_width() {
     }
 }
 
-/// A page of somebody else's with a plot, which is drawn once and then given other numbers.
+/// A page of somebody else's with a plot, which is drawn once and then given other numbers; what is
+/// zoomed stays, also by the keyboard, and in the other plot of its group.
 const ALONE: &str = r#"<!doctype html><html lang="en"><meta charset="utf-8">
 <body><div id="here" style="width:600px"></div><script>
 const data = (n) => ({
   x: { text: "time (s)", unit: "s", range: [0, 60] }, y: { text: "cwnd (packets)", unit: "packets", zero: true },
   series: ["cubic", "bbr"].map((name) => ({ name, x: [...Array(n).keys()], y: [...Array(n).keys()], step: true })),
+  spans: [{ from: 20, to: 40, colour: 0 }], ticks: [30],
 });
-const curves = Curves.draw(document.getElementById("here"), data(2), { name: "Windows over time" });
+const [curves, other] = ["Windows over time", "The same"].map((name) =>
+  Curves.draw(document.getElementById("here"), data(2), { name, group: "both", height: () => 200 }));
 const first = document.querySelector("canvas");
 for (let n = 3; n <= 61; n++) curves.set(data(n));
+// A plot takes a zoom at the end of a turn.
+const turn = () => new Promise((done) => setTimeout(done, 0));
+const over = curves.element.querySelector(".u-over");
+// Whether something is painted above the curves at an instant.
+const isPainted = (x) => {
+  const [at, from] = [over, first].map((one) => one.getBoundingClientRect());
+  const place = [at.left - from.left + (x / 60) * at.width, at.top - from.top + 20].map((one) => Math.round(one * devicePixelRatio));
+  return first.getContext("2d").getImageData(...place, 1, 1).data[3] > 0;
+};
+(async () => {
+await turn();
+const shaded = [10, 25].map(isPainted);
+const press = async (key) => { over.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })); await turn(); };
+await press("ArrowUp");
+const byKey = curves.view();
+curves.set(data(61));
+await turn();
+const kept = [curves.view(), other.view()];
+await press("ArrowDown");
 const seen = {
+  shaded, byKey, kept, whole: curves.view(),
   faults: window.faults,
   isKept: document.querySelector("canvas") === first,
   name: first.getAttribute("aria-label"),
-  legend: [...document.querySelectorAll(".legend button")].map((one) => one.textContent),
+  legend: [...curves.element.querySelectorAll(".legend button")].map((one) => one.textContent),
   top: curves.data.y.range[1],
 };
 parent.postMessage(JSON.stringify(seen), "*");
+})();
 </script></body></html>"#;
 
 #[test]
@@ -247,6 +271,10 @@ fn plots_are_drawn_on_any_page() {
     };
     let wanted = serde_json::json!({
         "faults": [],
+        "shaded": [false, true],
+        "byKey": [15, 45],
+        "kept": [[15, 45], [15, 45]],
+        "whole": null,
         "isKept": true,
         "name": "Windows over time",
         "legend": ["cubic", "bbr"],
