@@ -349,8 +349,15 @@ def printed(reader: Reader) -> str:
         expect(paper == "rgb(255, 255, 255)", f"the paper is {paper}")
         expect(abs(ink - light) < 5, f"the ink is {ink}, on the screen {light}")
         reader.until(f"{LIGHT} < {light - 15}")
+        night = {"name": "prefers-color-scheme", "value": "dark"}
+        reader.browser.call("Emulation.setEmulatedMedia", media="print", features=[night])
+        pale = reader.value(
+            "[...document.querySelectorAll('body, h1, a, .tp-main *')].filter((it) => it.offsetParent &&"
+            " getComputedStyle(it).color.match(/\\d+/g).slice(0, 3).every((part) => part > 140)).map((it) => it.outerHTML.slice(0, 80))"
+        )
+        expect(not pale, f"pale on paper: {pale[:3]}")
     finally:
-        reader.browser.dark(False)
+        reader.browser.call("Emulation.setEmulatedMedia", media="", features=[])
     return f"a PDF of {size:,} B, black on white"
 
 
