@@ -85,11 +85,13 @@ export class Plots {
     const figure = this.box.appendChild(element("figure", { class: "tp-plot" }, element("figcaption", {})));
     figure.dataset.key = one.key;
     const shown = { figure, one };
-    shown.curves = Curves.draw(figure, data, { name: () => describe(shown.one), group: this.#group, left: LEFT, height: () => this.#height() });
+    shown.curves = Curves.draw(figure, data, { name: () => describe(shown.one), group: this.#group, left: LEFT, height: () => this.#height(), text: () => (this.#isLecture() ? 18 : 12) });
     return shown;
   }
 
-  #height() { return this.box.closest(".lecture") ? Math.max(220, Math.round(innerHeight * 0.6 / Math.max(1, this.keys.length)) - 60) : 200; }
+  #isLecture() { return Boolean(this.box.closest(".lecture")); }
+
+  #height() { return this.#isLecture() ? Math.max(220, Math.round(innerHeight * 0.6 / Math.max(1, this.keys.length)) - 60) : 200; }
 
   // A lecture's plots share the height of the screen.
   #fit() {

@@ -3,7 +3,7 @@
 // It needs uPlot, then dom.js, numbers.js, axes.js, marks.js, colours.js, readout.js and legend.js, in this order and as
 // classic scripts or one after the other in one, and the styles colours.css and curves.css.
 //
-//   const curves = Curves.draw(box, data, { name, legend, group, height, left, reset });
+//   const curves = Curves.draw(box, data, { name, legend, group, height, left, text, reset });
 //
 // `data` is { x, y, series, rules, shapes, spans, ticks }: `x` and `y` are axes (axes.js), and a series is
 // { name, x, y } with numbers ascending in `x`, null in `y` for a gap, and where wanted { colour, label, words, dash,
@@ -11,16 +11,17 @@
 // each { from, to, colour }, and `ticks` are places on it that are marked at the bottom. What is left out has a
 // default, and a range is that of the data.
 // Options: `name`, what the plot is called to who does not see it, a text or a function that gives it of the series;
-// `legend` false for none; `group`, whose plots share cursor and zoom; `height`, a function of the width; `left`, what
-// the y axis is wide at least, in pixels, so that plots below one another have one time; `reset`, called with whether
-// a part is zoomed.
+// `legend` false for none; `group`, whose plots share cursor and zoom; `height`, a function of the width; `text`, a
+// function that gives the size of the axes' text, in pixels; `left`, what the y axis is wide at least, in pixels where
+// that text has 12, so that plots below one another have one time; `reset`, called with whether a part is zoomed.
 //
 // It gives { data, element, set, show, focus, zoom, view, fit, remove }: `set` draws other data in its place, as often as
 // wanted, and keeps what is zoomed; `show` and `focus` take a key of legend.js; `zoom` takes [from, to], or null for
 // the whole, in all plots of the group, and `view` gives it; `fit` asks `height` again.
 const Curves = (() => {
   "use strict";
-  const FONT = '12px system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
+  const FONT = 'system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
+  const TEXT = 12; // pixels
   const COLOURS = 8;
   const FAR = 40; // pixels
   const tall = (width) => Math.round(Math.min(400, Math.max(250, width * 0.5)));
@@ -139,12 +140,12 @@ const Curves = (() => {
     }
   });
 
-  const axisOf = (spec, perMark, extra) => ({
-    stroke: () => Colours.of("muted"), font: FONT, gap: 5,
+  const axisOf = (spec, perMark, text, extra) => ({
+    stroke: () => Colours.of("muted"), font: `${text}px ${FONT}`, gap: 5,
     grid: { show: false }, ticks: { stroke: () => Colours.of("line"), width: 1, size: 5 },
     splits: (u, i, low, high) => {
       const length = (i ? u.bbox.height : u.bbox.width) / devicePixelRatio;
-      return Axes.marks(spec(), low, high, Math.max(2, Math.floor(length / perMark)));
+      return Axes.marks(spec(), low, high, Math.max(2, Math.floor(length / perMark * TEXT / text)));
     },
     values: (u, splits) => splits.map((v) => Axes.markText(spec(), v)),
     filter: (u, splits) => splits,
@@ -197,6 +198,7 @@ const Curves = (() => {
     const canvas = Dom.make("div", "canvas");
     const tip = Dom.make("div", "tip");
     const height = options.height || tall;
+    const text = options.text || (() => TEXT);
     let [data, plot, of, view, shown] = [null, null, null, null, new Map()];
     tip.hidden = true;
     // Who points sees it; who moves by keys hears it, of the plot that has them.
@@ -228,7 +230,7 @@ const Curves = (() => {
     // The last mark of the x axis stands half beyond the plot.
     const beyond = () => {
       const marks = Axes.marks(data.x, ...(view || data.x.range), 5);
-      return Math.max(24, 6 + 3.5 * Axes.markText(data.x, marks[marks.length - 1] ?? 0).length);
+      return Math.max(24, 6 + text() * 0.3 * Axes.markText(data.x, marks[marks.length - 1] ?? 0).length);
     };
     const size = () => {
       const width = Math.max(240, Math.floor(canvas.clientWidth));
@@ -259,10 +261,12 @@ const Curves = (() => {
         y: { ...division(data.y), range: rangeY },
       },
       axes: [
-        axisOf(() => data.x, 58, { label: data.x.text || undefined, labelFont: FONT, labelSize: 20, labelGap: 2, size: 30 }),
-        axisOf(() => data.y, 36, {
+        axisOf(() => data.x, 58, text(), {
+          label: data.x.text || undefined, labelFont: `${text()}px ${FONT}`, labelSize: text() + 8, labelGap: 2, size: text() + 18,
+        }),
+        axisOf(() => data.y, 36, text(), {
           grid: { stroke: () => Colours.of("grid"), width: 1 }, ticks: { show: false }, gap: 7,
-          size: (u, values) => Math.max(options.left || 0, 14 + 7 * Math.max(1, ...(values || []).map((text) => text.length))),
+          size: (u, values) => Math.max((options.left || 0) * text() / TEXT, 14 + text() * 0.58 * Math.max(1, ...(values || []).map((text) => text.length))),
         }),
       ],
       series: of.options,
@@ -281,11 +285,12 @@ const Curves = (() => {
 
     // What a plot is made of, beside its numbers: where it is the same, the numbers alone are exchanged.
     const form = (one) => JSON.stringify([
+      text(),
       [one.x, one.y].map(({ log, near, text }) => [log, near, text]),
       one.series.map((s) => [s.name, s.colour, s.label, s.dash, s.line, s.step, s.low.length > 0]),
     ]);
+    let made = "";
     const set = (next) => {
-      const before = data && form(data);
       data = handle.data = complete(next);
       of = columnsOf(data);
       title.textContent = data.y.text;
@@ -293,7 +298,7 @@ const Curves = (() => {
       const [first, last] = data.x.range;
       // A zoom is kept while its part is on the axis.
       if (view && (view[0] >= last || view[1] <= first)) view = null;
-      if (plot && before === form(data)) {
+      if (plot && made === form(data)) {
         plot.setData(of.joined, false);
         fit();
         scale(view);
@@ -302,6 +307,7 @@ const Curves = (() => {
       }
       if (plot) plot.destroy();
       plot = make();
+      made = form(data);
       scale([...group].map((one) => one.view()).find(Boolean) || null);
       canvas.append(tip);
       call();
