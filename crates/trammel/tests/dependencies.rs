@@ -280,6 +280,7 @@ const RULES: &[Rule] = &[
             "trammel-kernel",
             "trammel-netfpga",
             "trammel-netsim",
+            "trammel-packet",
             "trammel-queues",
             "trammel-qlog",
             "trammel-report",

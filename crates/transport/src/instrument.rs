@@ -154,8 +154,8 @@ impl Instrument {
         hash::digest(&(run, &scenario.measure, identity))
     }
 
-    /// Runs `scenario` once with `seed`; what it asks to be captured goes into the folder given with
-    /// the names of its files.
+    /// Runs `scenario` once with `seed`; what it asks to be captured goes into the folder given
+    /// with the names of its files.
     pub(super) fn measure(
         &self,
         scenario: &Scenario,
