@@ -206,6 +206,7 @@ def sweep(reader: Reader) -> str:
     expect(all(float(cell) > 0 for row in cells for cell in row[1:]) and len(cells[0]) == 3, f"their goodputs: {cells}")
     label = reader.value("document.querySelector('.tp-sweep canvas')?.getAttribute('aria-label') ?? ''")
     expect("over the sweep" in label, f"the plot over the sweep: {label}")
+    expect(reader.value("document.querySelector('input[data-key=\"path.rtt\"]').disabled"), "a slider for what the sweep sets")
     reader.type(text.replace('variant = "reno"', 'variant = "reno"\nname = "a, \\"b\\" <i>"'))
     cells = reader.value("[...document.querySelectorAll('.tp-main > .tp-tables tbody tr:last-child > *')].map((it) => it.textContent)")
     expect(cells[:2] == ['a, "b" <i>', "reno"], f"a flow with commas in its name: {cells}")
@@ -222,6 +223,17 @@ def sweep(reader: Reader) -> str:
     reader.choose(".tp-bar select", "sawtooth")
     expect(not reader.said(".tp-sweep"), "the sweep stays below a scenario without one")
     expect("sawtooth" in reader.said(".tp-question").lower() or reader.said(".tp-answer"), "it hangs")
+    # A sweep whose runs take seconds each is left within one, and the points that are made stay.
+    long = text.replace("50 Mbit/s", "2 Gbit/s")
+    reader.value(f"{BUSY}; (() => {{ const it = document.querySelector('.tp-text textarea'); it.value = {json.dumps(long)}; it.dispatchEvent(new Event('input')); }})()")
+    reader.until("/^1 of 3 runs/.test(document.querySelector('.tp-progress').textContent)")
+    for _ in range(2):
+        reader.press("Stop")
+        reader.until("document.querySelector('.tp').dataset.state === 'stopped'")
+        rows = reader.value("document.querySelectorAll('.tp-sweep tbody tr').length")
+        expect(rows >= 1, f"{rows} points of a sweep that was stopped within a run")
+        reader.press("Run")
+        reader.until("/^1 of 3 runs/.test(document.querySelector('.tp-progress').textContent)")
     # A slider that goes on while a run does that takes long.
     slow = 'duration = "200000 s"\n[path]\nrate = "1 Mbit/s"\nrtt = "100 ms"\n[[flow]]\nvariant = "reno"\n'
     reader.value(f"{BUSY}; (() => {{ const it = document.querySelector('.tp-text textarea'); it.value = {json.dumps(slow)}; it.dispatchEvent(new Event('input')); }})()")
@@ -412,6 +424,15 @@ def lecture(reader: Reader) -> str:
     reader.until(DONE)
     reader.browser.press("Escape", 27)
     reader.until("!document.querySelector('.tp').classList.contains('lecture')")
+    # The space bar shows it too; at the end there is nothing to pause.
+    reader.press("Lecture")
+    reader.until("!document.querySelector('.tp-reveal').hidden")
+    for _ in range(4):
+        reader.browser.press(" ", 32)
+        reader.until("document.querySelectorAll('.tp-plot').length > 0")
+        reader.until(DONE)
+    expect(reader.said(".tp-fault") == "" and reader.said(".tp-answer"), f"after the end: {reader.said('.tp-fault')}")
+    reader.press("Lecture")
     # Slowly, paused, a step further.
     reader.value("(() => { const it = document.querySelectorAll('.tp-bar select')[1]; it.value = '0.1'; it.dispatchEvent(new Event('change')); })()")
     reader.until("Number.parseFloat(document.querySelector('.tp-progress').textContent) > 0.02")

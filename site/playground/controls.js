@@ -64,23 +64,27 @@ export class Controls {
     };
     input.dataset.key = slider.key;
     const row = element("label", { class: "tp-row" }, element("span", {}, slider.label), input, output);
-    const set = (value) => {
-      row.hidden = value === null || value === undefined;
+    const set = (value, isSwept) => {
+      row.hidden = !isSwept && (value === null || value === undefined);
+      input.disabled = isSwept;
+      if (isSwept) { output.textContent = "swept"; return; }
       if (row.hidden) { output.textContent = ""; return; }
       // While a reader drags, the slider is his.
       const place = scale.toPlace(value);
       if (document.activeElement !== input) input.value = place;
       say(value);
     };
-    return { row, set, of: slider.of };
+    return { row, set, slider };
   }
 
-  // Shows the controls of a scenario.
-  show(controls) {
-    for (const { set, of } of this.sliders) set(of(controls));
+  // Shows the controls of a scenario. What its sweep sets has no single value to change.
+  show(controls, swept) {
+    const isSwept = (key) => swept.some((one) => one === key || one.startsWith(`${key}.`));
+    for (const { set, slider } of this.sliders) set(slider.of(controls), isSwept(slider.key));
     const hasQueue = Boolean(controls.queue);
     this.queue.parentElement.hidden = !hasQueue;
     if (hasQueue) this.queue.value = controls.queue.discipline;
+    this.queue.disabled = isSwept("path.queue.discipline");
     const flows = controls.flows;
     this.adder.hidden = flows.length === 0;
     this.adder.disabled = flows.length >= 12;

@@ -32,7 +32,7 @@ export class Engine {
       event.preventDefault();
       this.#abandon(event.message || "the worker cannot be started");
     };
-    await this.call("load", new URL(this.#module, this.#base).href);
+    await this.#ask("load", [new URL(this.#module, this.#base).href]);
   }
 
   #abandon(why) {
@@ -41,8 +41,12 @@ export class Engine {
     for (const { fail } of waiting) fail(new Error(why));
   }
 
-  // Asks the worker for one of the functions of worker.js.
+  // Asks the worker for one of the functions of worker.js, once it is there.
   call(name, ...args) {
+    return this.#starting ? this.#starting.then(() => this.#ask(name, args)) : this.#ask(name, args);
+  }
+
+  #ask(name, args) {
     const id = ++this.#last;
     return new Promise((settle, fail) => {
       this.#waiting.set(id, { settle, fail });

@@ -236,9 +236,13 @@ export class Playground {
   }
 
   #toggle() {
-    if (this.isStopped) return;
+    if (this.isHidden) { this.#reveal(); return; }
+    if (!this.#goesOn()) return;
     if (this.isPaused) this.#go(this.turn); else { this.isPaused = true; this.#paint(); }
   }
+
+  // Whether a run is there that is not at its end.
+  #goesOn() { return this.box.dataset.state === "running" && !this.isStopped && this.at < this.about.duration_s; }
 
   // Ends what goes on. What there is stays: the plots, and of a sweep the points that are made.
   async #stop() {
@@ -259,9 +263,9 @@ export class Playground {
   }
 
   async #step() {
-    this.isPaused = true;
+    if (!this.#goesOn()) return;
+    [this.isPaused, this.isHidden, this.reveal.hidden] = [true, false, true];
     const turn = this.turn;
-    if (!this.series || this.isStopped || this.at >= this.about.duration_s) return;
     const stride = (this.about.controls.rtt_ms || 10) / 1000;
     await this.#advance(Math.min(this.about.duration_s, this.at + stride), turn);
     this.#paint();
@@ -291,7 +295,7 @@ export class Playground {
       this.cost.textContent = warning(about);
       this.#state("running");
       this.about = about;
-      this.controls.show(about.controls);
+      this.controls.show(about.controls, about.swept);
       this.series = new Series(about);
       [this.at, this.done, this.isPaused, this.isStopped, this.spent] = [0, null, false, false, 0];
       const preset = this.preset;
@@ -339,7 +343,7 @@ export class Playground {
     const { runs } = this.about;
     const begin = performance.now();
     for (let waiting = runs; waiting > 0 && turn === this.turn;) {
-      waiting = await this.engine.call("next");
+      waiting = await this.engine.call("next", BUDGET);
       if (turn !== this.turn) return;
       const made = runs - waiting;
       // The first of them was made before.
@@ -427,7 +431,7 @@ export class Playground {
   #reveal() {
     this.isHidden = false;
     this.reveal.hidden = true;
-    this.#go(this.turn);
+    if (this.#goesOn()) this.#go(this.turn); else this.#paint();
   }
 }
 

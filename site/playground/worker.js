@@ -49,7 +49,13 @@ const functions = {
     for (const part of parts) { all.set(part, place); place += part.length; }
     return { samples: all, at };
   },
-  next: () => wasm.trammel_next(),
+  // Goes on with the runs that are left, for about so many milliseconds; gives how many are not made.
+  next(budget) {
+    const begin = performance.now();
+    let left = 1;
+    while (left > 0 && performance.now() - begin < budget) left = wasm.trammel_next();
+    return left;
+  },
   stop: () => wasm.trammel_stop(),
   finish: () => json(wasm.trammel_finish()),
   report: () => text(wasm.trammel_report()),

@@ -13,7 +13,6 @@ use trammel_transport::embedded::{self, Embedded};
 use trammel_transport::points::{RunOptions, Unwatched, simulated_runs};
 use trammel_transport::predict::predict;
 use trammel_transport::run_tables::RunTables;
-use trammel_transport::simulate::simulate;
 use trammel_transport::stepped::Stepped;
 
 /// What the scenario is called in messages and in the report.
@@ -45,8 +44,8 @@ struct Waiting {
 #[derive(Debug)]
 pub struct Session {
     file: File,
-    /// The first run, and the name by which its tables are known.
-    watched: Option<(String, Stepped)>,
+    /// The run that goes on, and the name by which its tables are known.
+    running: Option<(String, Stepped)>,
     waiting: VecDeque<Waiting>,
     /// Packets of full size that the lines of all its runs have room for.
     packets: f64,
@@ -61,7 +60,7 @@ impl Session {
         let file = embedded::read(NAME, text, Path::new("."), &ENGINES, None)
             .map_err(|why| embedded::refusal(NAME, &why, "module"))?;
         let runs = simulated_runs(&file).into_iter();
-        let mut waiting: VecDeque<Waiting> = runs
+        let waiting: VecDeque<Waiting> = runs
             .map(|run| Waiting {
                 key: run.key,
                 scenario: run.scenario.into_owned(),
@@ -70,32 +69,35 @@ impl Session {
             })
             .collect();
         let packets = waiting.iter().map(|run| room(&run.scenario)).sum();
-        let mut failed = BTreeMap::new();
-        let watched = waiting.pop_front().and_then(|run| {
-            match Stepped::new(&run.scenario, run.seed, run.curves) {
-                Ok(stepped) => Some((run.key, stepped)),
-                Err(why) => {
-                    failed.insert(run.key, format!("{why:#}"));
-                    None
-                }
-            }
-        });
-        Ok(Session {
+        let mut session = Session {
             file,
-            watched,
+            running: None,
             waiting,
             packets,
             known: BTreeMap::new(),
-            failed,
-        })
+            failed: BTreeMap::new(),
+        };
+        session.begin_next();
+        Ok(session)
+    }
+
+    /// Begins the next run, where there is one.
+    fn begin_next(&mut self) {
+        let Some(run) = self.waiting.pop_front() else {
+            return;
+        };
+        match Stepped::new(&run.scenario, run.seed, run.curves) {
+            Ok(stepped) => self.running = Some((run.key, stepped)),
+            Err(why) => drop(self.failed.insert(run.key, format!("{why:#}"))),
+        }
     }
 
     /// What a page needs to draw the first run and to set its controls, as a JSON object:
     /// `title`, `question`, `points`, `runs` (how many are to be simulated), `packets` (of 1,500
-    /// bytes, that the links carry in all runs at most), `seed`, `duration_s`, `flows` and `links`
-    /// (names, in the order of [`Session::step`]), `more_flows` and `more_links` (how many its
-    /// samples leave out), `predictions` (`model`, `flow`, `goodput_mbps`, `cwnd_pkts`,
-    /// `queue_delay_us`) and `controls`.
+    /// bytes, that the links carry in all runs at most), `swept` (keys), `seed`, `duration_s`,
+    /// `flows` and `links` (names, in the order of [`Session::step`]), `more_flows` and
+    /// `more_links` (how many its samples leave out), `predictions` (`model`, `flow`,
+    /// `goodput_mbps`, `cwnd_pkts`, `queue_delay_us`) and `controls`.
     pub fn describe(&self) -> Value {
         let scenario = &self.file.points[0].scenario;
         let (predictions, _) = predict(scenario);
@@ -111,19 +113,22 @@ impl Session {
             })
         });
         let predictions: Vec<_> = predictions.collect();
-        let watched = self.watched.as_ref().map(|(_, run)| run);
+        let watched = self.running.as_ref().map(|(_, run)| run);
         let mut flows: Vec<&str> = watched.map_or_else(Vec::new, |run| run.flow_names().collect());
         let mut links: Vec<&str> = watched.map_or_else(Vec::new, |run| run.link_names().collect());
         let more_flows = flows.len().saturating_sub(MOST_FLOWS);
         let more_links = links.len().saturating_sub(MOST_LINKS);
         flows.truncate(MOST_FLOWS);
         links.truncate(MOST_LINKS);
+        let swept = self.file.points[0].swept.iter();
+        let swept: Vec<&str> = swept.map(|value| value.key.as_str()).collect();
         json!({
             "title": scenario.title,
             "question": scenario.question,
             "points": self.file.points.len(),
             "runs": self.waiting.len() + usize::from(watched.is_some()),
             "packets": self.packets,
+            "swept": swept,
             "seed": watched.map(Stepped::seed),
             "duration_s": scenario.end().as_secs_f64(),
             "flows": flows,
@@ -143,7 +148,7 @@ impl Session {
     /// 4 loss) —, then of each link [`OF_LINK`]: packets and bytes in the queue, packets dropped
     /// and marked. What is not known is NaN. The last call for a run gives an empty list.
     pub fn step(&mut self, until: f64) -> Vec<f64> {
-        let Some((_, run)) = &mut self.watched else {
+        let Some((_, run)) = &mut self.running else {
             return Vec::new();
         };
         let until = Time::ZERO + Span::from_secs_f64(until.clamp(0.0, 1e6));
@@ -155,22 +160,24 @@ impl Session {
         samples
     }
 
-    /// Finishes the first run, or makes the next one; gives how many are left.
-    pub(crate) fn run_next(&mut self) -> usize {
-        if let Some((key, run)) = self.watched.take() {
-            self.known.insert(key, run.finish());
-        } else if let Some(run) = self.waiting.pop_front() {
-            match simulate(&run.scenario, run.seed, run.curves) {
-                Ok(tables) => drop(self.known.insert(run.key, tables)),
-                Err(why) => drop(self.failed.insert(run.key, format!("{why:#}"))),
-            }
+    /// Goes on with what is left for a two-thousandth of a run, so that whoever asks can stop
+    /// between; gives how many runs are not made yet.
+    pub(crate) fn go_on(&mut self) -> usize {
+        if self.running.is_none() {
+            self.begin_next();
         }
-        self.waiting.len()
+        if let Some((_, run)) = &mut self.running {
+            run.step();
+        }
+        if let Some((key, run)) = self.running.take_if(|(_, run)| run.is_over()) {
+            self.known.insert(key, run.finish());
+        }
+        self.waiting.len() + usize::from(self.running.is_some())
     }
 
     /// Leaves out the runs that are not made yet; gives whether any is made.
     pub(crate) fn stop(&mut self) -> bool {
-        let watched = self.watched.take().map(|(key, _)| key);
+        let watched = self.running.take().map(|(key, _)| key);
         let waiting = self.waiting.drain(..).map(|run| run.key);
         let left_out = watched.into_iter().chain(waiting);
         self.failed
@@ -180,9 +187,7 @@ impl Session {
 
     /// What came of it, all runs that are missing made: tables, answer, page.
     pub fn finish(mut self) -> Result<Embedded, String> {
-        while self.watched.is_some() || !self.waiting.is_empty() {
-            self.run_next();
-        }
+        while self.go_on() > 0 {}
         let options = RunOptions {
             engines: ENGINES.to_vec(),
             known: Arc::new(self.known),
