@@ -15,6 +15,10 @@ pub(super) struct Meaning {
 
 /// Whether `name` is written `word`, but for case and the marks between its parts.
 pub(super) fn is_alike(word: &str, name: &str) -> bool {
-    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], " ");
-    plain(word) == plain(name)
+    plain(word).eq(plain(name))
+}
+
+fn plain(text: &str) -> impl Iterator<Item = char> {
+    let lower = text.chars().flat_map(char::to_lowercase);
+    lower.map(|c| if matches!(c, '-' | '_') { ' ' } else { c })
 }

@@ -13,6 +13,7 @@ use clap::ValueEnum;
 use meaning::{Meaning, is_alike};
 use serde_json::json;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 use trammel_core::label::Label;
 use trammel_core::units::nearest;
 use trammel_library::gallery;
@@ -95,17 +96,26 @@ fn meanings(word: &str, command: &clap::Command) -> Vec<Meaning> {
     found
 }
 
+/// What `trammel list` shows, kind by kind; some lists are in files, which are read once.
+fn listed() -> &'static [(Listed, Vec<list::Row>)] {
+    static ALL: LazyLock<Vec<(Listed, Vec<list::Row>)>> = LazyLock::new(|| {
+        let kinds = Listed::value_variants().iter();
+        kinds.map(|kind| (*kind, list::rows(*kind))).collect()
+    });
+    &ALL
+}
+
 /// What `trammel list` shows under this name.
 fn named(word: &str) -> Vec<Meaning> {
     let mut found = Vec::new();
-    for kind in Listed::value_variants() {
-        for (name, aliases, summary) in list::rows(*kind) {
+    for (kind, rows) in listed() {
+        for (name, aliases, summary) in rows {
             let is_alias = aliases.iter().any(|alias| is_alike(word, alias));
-            if !is_alias && !is_alike(word, &name) {
+            if !is_alias && !is_alike(word, name) {
                 continue;
             }
             // A file of the user's own may be of another version.
-            let page = doc::named(*kind, &name);
+            let page = doc::named(*kind, name);
             let page = page.unwrap_or_else(|_| format!("# {name}\n\n{summary}"));
             // Up to the first heading: what it is and what it does.
             let body = page.split_once("\n\n").map_or("", |(_, body)| body);
@@ -118,7 +128,7 @@ fn named(word: &str) -> Vec<Meaning> {
                 kind: noun.to_owned(),
                 text: text.trim().to_owned(),
                 more: format!("`trammel doc {} {name}`", kind.singular()),
-                name,
+                name: name.clone(),
             });
         }
     }
@@ -223,8 +233,8 @@ fn reasons(word: &str) -> Option<Meaning> {
 /// Every word that has a meaning, but for exit codes.
 fn words(command: &clap::Command) -> Vec<String> {
     let mut words = pages::words();
-    for kind in Listed::value_variants() {
-        words.extend(list::rows(*kind).into_iter().map(|(name, ..)| name));
+    for (_, rows) in listed() {
+        words.extend(rows.iter().map(|(name, ..)| name.clone()));
     }
     words.extend(keys::words());
     words.extend(gallery::all().into_iter().map(|one| one.name.to_owned()));

@@ -5,6 +5,7 @@
 
 use super::super::tables;
 use super::meaning::{Meaning, is_alike};
+use std::sync::LazyLock;
 
 const PAGES: [&str; 4] = [
     "docs/glossary.md",
@@ -33,9 +34,8 @@ struct Row {
 
 /// What the pages say of `word`.
 pub(super) fn find(word: &str) -> Vec<Meaning> {
-    let rows = rows();
     let mut found: Vec<Meaning> = Vec::new();
-    for row in &rows {
+    for row in rows() {
         let Some(name) = row.names.iter().find(|name| is_named(word, name)) else {
             continue;
         };
@@ -114,13 +114,19 @@ fn without_unit(name: &str) -> &str {
 
 /// Every name in the pages and every column.
 pub(super) fn words() -> Vec<String> {
-    let names = rows().into_iter().flat_map(|row| row.names);
+    let names = rows().iter().flat_map(|row| row.names.iter().cloned());
     let mut names: Vec<String> = names.filter(|name| !name.contains('…')).collect();
     names.extend(tables::explained().iter().map(|one| one.name.clone()));
     names
 }
 
-fn rows() -> Vec<Row> {
+/// The rows of all pages, which are read once.
+fn rows() -> &'static [Row] {
+    static ROWS: LazyLock<Vec<Row>> = LazyLock::new(read_pages);
+    &ROWS
+}
+
+fn read_pages() -> Vec<Row> {
     let mut rows = Vec::new();
     for page in PAGES {
         let text = trammel_library::text(page).unwrap_or_default();
