@@ -71,6 +71,9 @@ FAMILIES = [
            "Designs of `trammel netfpga run --design NAME`, with their registers."),
     Family("papers", "paper", "papers", "Papers",
            "Published tables that `trammel paper NAME` computes anew, beside the originals."),
+    Family("formats", "format", "formats", "Formats of other programs",
+           "What [`trammel import`](../../import.md) reads and [`trammel export`](../../export.md)"
+           " writes."),
 ]
 
 # Pages of keys: what `trammel doc` is asked, the page, its title.
