@@ -77,7 +77,7 @@ pub(super) fn schema(subject: Option<&str>) -> Option<Value> {
             (title, tables(subject)?)
         }
     };
-    Some(json!({
+    let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("Trammel `--json`: {title}"),
         "description": "One object a table, with its rows in order. An empty cell is null, and so \
@@ -100,7 +100,13 @@ pub(super) fn schema(subject: Option<&str>) -> Option<Value> {
                 "items": { "type": "object", "additionalProperties": { "$ref": "#/$defs/cell" } },
             },
         },
-    }))
+    });
+    if subject.is_none() {
+        // Who reads the schema of all sees which are nearer.
+        let subjects = subjects().map(|(name, title)| (name.to_owned(), title.into()));
+        schema["x-subjects"] = Value::Object(subjects.collect());
+    }
+    Some(schema)
 }
 
 /// The tables of `subject`: what code says of them, then its file.
