@@ -158,15 +158,16 @@ impl HeatMap {
              <figcaption><h3>{}{}</h3></figcaption>\n\
              <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
              <table class=\"heat-map\"><caption class=\"unseen\">{}</caption>\
-             <thead><tr><th scope=\"col\" class=\"corner\">{} <span>{}</span></th>",
+             <thead><tr><th scope=\"col\" class=\"corner\"><span>{} →</span> \
+             <span>{} ↓</span></th>",
             escape(&self.id),
             escape(&self.in_words()),
             escape(&self.title),
             badge(self.label),
             escape(&self.title),
             escape(&self.title),
-            escape(&self.row_title),
             escape(&self.column_title),
+            escape(&self.row_title),
         );
         for name in &self.columns {
             let _ = write!(out, "<th scope=\"col\"><span>{}</span></th>", escape(name));
