@@ -342,7 +342,22 @@ def history(reader: Reader) -> str:
         reader.until(f"{TEXT}.includes('\"{rate} Mbit/s\"') && {DONE}")
         said = reader.value("document.querySelector('input[data-key=\"path.rate\"]').getAttribute('aria-valuetext')")
         expect(said == f"{rate} Mbit/s", f"after {move}: {said}")
+    reader.value(f"{BUSY}; void (location.hash = '')")
+    reader.until(f"!{TEXT}.includes('\"7 Mbit/s\"') && {DONE}")
     return "there, back and there again"
+
+
+def pages(reader: Reader) -> str:
+    """Pages of the reference and of the gallery begin with their own scenarios."""
+    for page, word in [("reference/variants/vegas", "vegas"), ("reference/disciplines/codel", "codel"), ("gallery/video-call", "call")]:
+        reader.browser.open(f"{reader.base}{page}.html")
+        reader.until("Boolean(document.querySelector('.trammel-playground button'))")
+        own = reader.value("document.querySelector('.trammel-playground').dataset.scenario")
+        expect(word in own, f"{page} has another scenario")
+        reader.press("Run it here")
+        reader.until(DONE)
+        expect(reader.value(TEXT) == own and reader.said(".tp-answer"), f"{page} runs another scenario: {reader.value(TEXT)}")
+    return "of a variant, a discipline, a question"
 
 
 def printed(reader: Reader) -> str:
@@ -514,6 +529,12 @@ def configuration(reader: Reader) -> str:
     reader.value(f"{BUSY}; (() => {{ const it = document.querySelector('.tp-side > textarea'); it.value = 'FromDevice(a) -> Nonesuch -> Discard;'; it.dispatchEvent(new Event('input')); }})()")
     reader.until("document.querySelector('.tp').dataset.state === 'fault'")
     expect("Nonesuch" in reader.said(".tp-fault"), "the fault is not told")
+    # Packets that go round for long are in nobody's way.
+    for text in ("InfiniteSource -> a :: Null -> b :: Null -> a;", "FromDevice(eth0) -> Strip(14) -> Discard;"):
+        reader.value(f"(() => {{ const it = document.querySelector('.tp-side > textarea'); it.value = {json.dumps(text)}; it.dispatchEvent(new Event('input')); }})()")
+        reader.until("document.querySelector('.tp').dataset.state === 'running'")
+    reader.until(DONE)
+    expect("Strip" in reader.said(".tp-main"), "the configuration before is shown")
     return "drawn, estimated, gone through"
 
 
@@ -535,7 +556,7 @@ def offline(reader: Reader) -> str:
 
 
 CHECKS: list[Callable[[Reader], str]] = [
-    presets, sliders, minute, faults, hints, links, history, sweep, stop, zoom, themes, printed, several, lecture, keyboard,
+    presets, sliders, minute, faults, hints, links, history, pages, sweep, stop, zoom, themes, printed, several, lecture, keyboard,
     downloads, configuration, offline,
 ]
 

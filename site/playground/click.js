@@ -18,6 +18,10 @@ rt[1] -> ttl1 :: DecIPTTL -> EtherEncap(0x0800, 02:00:00:00:01:01, 02:00:00:00:0
 ttl0[1] -> e0 :: ICMPError(10.0.0.1, timeexceeded, transit) -> rt;
 ttl1[1] -> e0;
 `;
+// What an answer that nobody wants any more may take, and any answer, ms.
+const PATIENCE = 100;
+const LONGEST = 10_000;
+const TOO_LONG = "This takes longer than ten seconds, so it was ended. Do packets go round in a loop? `trammel check` tells, and `trammel estimate` has no such limit.";
 const USUAL = { to: "02:00:00:00:00:01", from: "02:00:00:00:00:11", source: "10.0.0.11", destination: "10.0.1.11", protocol: "udp", ttl: 64, port: 9, size: 64 };
 const show = (value, digits = 3) => (value === null || value === undefined ? "–" : String(Number(Number(value).toPrecision(digits))));
 
@@ -96,19 +100,32 @@ class Configuration {
     // Sources and devices alike; the first that is a device's is likely meant.
     const request = { text: this.area.value, frame, inlet: Math.max(0, this.inlet.selectedIndex) };
     if (this.machine.value) request.machine = this.machine.value;
-    let answer;
-    try {
-      answer = await this.engine.call("configuration", request);
-    } catch (error) {
-      answer = { faults: error.message, machines: [] };
-    }
+    const answer = await this.#answer(request, turn);
     if (turn !== this.turn) return;
     this.#fault([answer.error || answer.faults || "", wrong].filter(Boolean).join("\n"));
     this.#menus(answer);
-    if (answer.svg) this.#draw(answer.svg);
+    if (answer.svg) this.#draw(answer.svg); else this.drawing.replaceChildren();
     this.#estimate(answer.estimate);
     this.#way(answer.way);
     this.box.dataset.state = answer.faults ? "fault" : "done";
+  }
+
+  // The worker answers one after the other, so one that takes long is ended for the next.
+  async #answer(request, turn) {
+    const until = performance.now() + PATIENCE;
+    while (this.engine.isBusy && performance.now() < until) await new Promise((done) => { setTimeout(done, 10); });
+    if (turn !== this.turn) return null;
+    let isOver = false;
+    const end = () => { isOver = true; this.engine.restart().catch(() => {}); };
+    const limit = setTimeout(end, LONGEST);
+    try {
+      if (this.engine.isBusy) await this.engine.restart();
+      return await this.engine.call("configuration", request);
+    } catch (error) {
+      return { faults: isOver ? TOO_LONG : error.message, machines: [] };
+    } finally {
+      clearTimeout(limit);
+    }
   }
 
   #menus({ machines = [], inlets = [], estimate = null }) {

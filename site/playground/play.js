@@ -2,7 +2,7 @@
 //
 //   <div class="trammel-playground" data-preset="bufferbloat"></div>
 //
-// `data-variant` and `data-discipline` are set in the preset's text. With `data-later` the engine is
+// `data-variant` and `data-discipline` are set in the preset's text; `data-scenario` is a text of its own. With `data-later` the engine is
 // loaded when a reader asks for it.
 //
 // The text is the truth: a control changes the text, and the text is what runs.
@@ -59,7 +59,7 @@ export class Playground {
       return;
     }
     this.controls = new Controls(this.aside, this.words, (changes) => this.#edit(changes));
-    addEventListener("hashchange", () => this.#fromAddress());
+    addEventListener("hashchange", () => this.#moved());
     if (!(await this.#fromAddress())) await this.#fromPage(this.box.dataset);
   }
 
@@ -135,8 +135,16 @@ export class Playground {
     this.plots.choose(keys);
   }
 
+  // Another address. Back from a link it is again what the page says; other fragments are places of
+  // the page.
+  async #moved() {
+    const wasLinked = this.isLinked;
+    if (!(await this.#fromAddress()) && wasLinked && !location.hash) await this.#fromPage(this.box.dataset);
+  }
+
   async #fromAddress() {
-    if (!location.hash.startsWith("#toml=")) return false;
+    this.isLinked = location.hash.startsWith("#toml=");
+    if (!this.isLinked) return false;
     try {
       const text = await fromFragment(location.hash);
       if (text === null) throw new Error("it is no scenario");
@@ -150,6 +158,7 @@ export class Playground {
 
   // What the page says.
   async #fromPage(data) {
+    if (data.scenario) { this.#take(data.scenario, null); return; }
     const preset = presetCalled(data.preset) || presets[0];
     const changes = [];
     if (data.variant) changes.push(["flow.0.variant", data.variant]);
@@ -227,7 +236,9 @@ export class Playground {
     this.main.classList.toggle("tp-wrong", state === "fault");
     this.stop.disabled = state !== "running";
     this.cost.hidden = state !== "running" || !this.cost.textContent;
-    if (state === "fault") this.progress.textContent = "";
+    if (state !== "fault") return;
+    this.progress.textContent = "";
+    this.pause.disabled = this.stepper.disabled = true;
   }
 
   #fault(text) {

@@ -3,6 +3,7 @@
 
 // A scenario is a page of text; what inflates to more is none.
 const MOST = 200_000;
+const TOO_MUCH = "it has more text than a scenario";
 
 const through = async (stream, bytes, most = Infinity) => {
   const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
@@ -14,7 +15,7 @@ const through = async (stream, bytes, most = Infinity) => {
     length += value.length;
     if (length > most) {
       await reader.cancel();
-      throw new Error("the link has more text than a scenario");
+      throw new Error(TOO_MUCH);
     }
     parts.push(value);
   }
@@ -31,8 +32,13 @@ export const toFragment = async (text) => {
 export const fromFragment = async (fragment) => {
   const found = /^#toml=([A-Za-z0-9_-]+)$/.exec(fragment);
   if (!found) return null;
-  const binary = atob(found[1].replaceAll("-", "+").replaceAll("_", "/"));
-  const bytes = Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
-  const text = await through(new DecompressionStream("deflate-raw"), bytes, MOST);
-  return new TextDecoder("utf-8", { fatal: true }).decode(text);
+  try {
+    const binary = atob(found[1].replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
+    const text = await through(new DecompressionStream("deflate-raw"), bytes, MOST);
+    return new TextDecoder("utf-8", { fatal: true }).decode(text);
+  } catch (error) {
+    // What a browser says of base64 and deflate differs and tells a reader nothing.
+    throw error.message === TOO_MUCH ? error : new Error("it is cut off or was changed");
+  }
 };
