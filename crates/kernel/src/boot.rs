@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use trammel_io::machine;
+use trammel_io::{machine, signals};
 
 /// What is kept of what a guest says.
 const SAID_BYTES: usize = 8192;
@@ -28,6 +28,8 @@ const LEAST_MIB: u64 = 256;
 /// A guest that has nothing to do ends in a third of a second; on a machine that is very busy, in
 /// this.
 pub const BOOT_TIME: Duration = Duration::from_secs(60);
+/// The signal that no process survives.
+const KILL: i32 = 9;
 /// The virtual time of a guest that has nothing to do.
 const NOTHING_NS: i64 = 1_000_000;
 
@@ -386,9 +388,15 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        // Where it has ended there is nothing to kill.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // Where it has ended there is nothing to kill, and its number may be another's.
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            // It leads a group of its own. A process that it has just made to look at what ptrace
+            // can do would stay stopped, and hold the pipes open that are read below.
+            let group = i32::try_from(self.child.id()).map(|number| -number);
+            let _ = group.map(|group| signals::send(group, KILL));
+            let _ = self.child.wait();
+        }
         self.heard();
     }
 }
