@@ -23,6 +23,8 @@ const Curves = (() => {
   const FONT = 'system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif';
   const TEXT = 12; // pixels
   const COLOURS = 8;
+  // The part of the whole that the keyboard zooms to, at least.
+  const NEAREST = 1e-3;
   const FAR = 40; // pixels
   const tall = (width) => Math.round(Math.min(400, Math.max(250, width * 0.5)));
 
@@ -162,6 +164,10 @@ const Curves = (() => {
     if (event.key === "Escape") move(-10, -10);
     if (event.key === "ArrowUp" || event.key === "ArrowDown") {
       event.preventDefault();
+      // Nearer there is nothing to see, and numbers end.
+      const [all, seen] = [plot.data[0], plot.scales.x];
+      const isNear = seen.max - seen.min < NEAREST * (all[all.length - 1] - all[0]);
+      if (event.key === "ArrowUp" && isNear) return;
       const half = plot.over.clientWidth / 2;
       const at = plot.cursor.left >= 0 ? plot.cursor.left : half;
       const from = Math.min(half, Math.max(0, at - half / 2));

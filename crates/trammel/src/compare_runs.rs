@@ -69,13 +69,17 @@ pub(crate) fn run(job: &CompareJob) -> anyhow::Result<ExitCode> {
             say(&format!("and {more} more; `-o DIR` or `--json` has all"));
         }
     }
+    if verdict.compared == 0 {
+        say(
+            "error: no number of one run has the point, the entity and the metric of a number of \
+             another; compare runs of the same subject, whose flows and links have the same names",
+        );
+        return Ok(ExitCode::from(FAILED));
+    }
     if job.within.is_none() {
         return Ok(ExitCode::from(DONE));
     }
-    if verdict.compared == 0 {
-        say("error: the runs have no metric in common");
-    }
-    let agrees = verdict.compared > 0 && verdict.apart.is_empty();
+    let agrees = verdict.apart.is_empty();
     Ok(ExitCode::from(if agrees { DONE } else { FAILED }))
 }
 

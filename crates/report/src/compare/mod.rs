@@ -153,7 +153,9 @@ impl Crossed {
         let all: Vec<BTreeSet<String>> = runs.iter().map(engines).collect();
         let is_common = |one: &String| all.iter().all(|engines| engines.contains(one));
         let has_common = all.iter().flatten().any(is_common);
-        if has_common || all.len() < 2 || all.iter().any(BTreeSet::is_empty) {
+        let has_one =
+            |own: &BTreeSet<String>| own.iter().any(|one| Label::of_engine(one).is_some());
+        if has_common || all.len() < 2 || !all.iter().all(has_one) {
             return Crossed::default();
         }
         // What was seen of real packets comes before what was computed.
@@ -358,8 +360,11 @@ pub fn compare(runs: &[Run], bound: f64) -> Report {
     let comparisons = engines.iter().map(|engine| {
         // Numbers whose label nobody knows are not shown under another's.
         let Some(label) = label_of(engine) else {
-            let text = format!("`{engine}` is not an engine; its rows are not compared.");
-            return warning(text);
+            return warning(if engine.is_empty() {
+                "Numbers of no engine are not compared.".to_owned()
+            } else {
+                format!("`{engine}` is not an engine; its rows are not compared.")
+            });
         };
         let of_engine = rows.iter().filter(|(key, _)| key[0] == *engine);
         // A system has numbers of one engine only; a run stands in all comparisons.
@@ -522,8 +527,8 @@ fn furthest(sides: &[Side], all: &[Difference]) -> Option<DotPlot> {
 pub struct Verdict {
     /// Metrics that both runs of a pair have.
     pub compared: usize,
-    /// Metrics that lie further apart than the bound, the furthest first. One that a run lacks is
-    /// the furthest.
+    /// Metrics that lie further apart than the bound, the furthest first; those that a run lacks
+    /// are the last.
     pub apart: Vec<Difference>,
     /// The names of the sides.
     titles: Vec<String>,
@@ -538,7 +543,10 @@ pub fn judge(runs: &[Run], bound: f64) -> Verdict {
     let all: Vec<_> = all.into_iter().filter(|one| is_run(one.side)).collect();
     let compared = all.iter().filter(|one| one.other.is_some()).count();
     let mut apart: Vec<_> = all.into_iter().filter(|one| one.share() > bound).collect();
-    apart.sort_by(|one, other| other.share().total_cmp(&one.share()));
+    apart.sort_by(|one, other| {
+        let lacks = one.other.is_none().cmp(&other.other.is_none());
+        lacks.then_with(|| other.share().total_cmp(&one.share()))
+    });
     Verdict {
         compared,
         apart,
@@ -585,6 +593,12 @@ fn answer(sides: &[Side], all: &[Difference], bound: f64) -> Answer {
     let near = both.clone().filter(|one| one.share() <= bound).count();
     let all = both.count();
     let reference = sides.first().map_or("", |side| side.title.as_str());
+    if all == 0 {
+        return Answer {
+            sentence: "The runs have no metric in common, so nothing is compared.".to_owned(),
+            ..Answer::default()
+        };
+    }
     let bound = format_float(bound * 100.0, 4);
     Answer {
         number: format!("{near} of {all}"),

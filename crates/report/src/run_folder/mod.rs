@@ -156,6 +156,17 @@ pub enum RunFolderError {
     #[error("`{}` is not a run folder: it has no `run.json` from trammel; give one that `trammel \
              run -o` or another command has written", shown(.0))]
     NoRun(PathBuf),
+    /// A file of it is not what was written.
+    #[error(
+        "`{}` was changed or is damaged: {why}; restore it, or make the run again",
+        shown(path)
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The operating system refused to read.
     #[error("`{}` cannot be read: {why}", shown(path))]
     Unreadable {
@@ -473,11 +484,18 @@ pub(crate) fn read_tables(folder: &Path) -> Result<Vec<Table>, RunFolderError> {
     names
         .map(|name| {
             let path = folder.join(format!("{name}.csv"));
-            let file = File::open(&path).map_err(|why| RunFolderError::Unreadable { path, why })?;
-            Ok(match told(name).and_then(Tabled::header) {
-                Some(header) => Table::read_csv(&header, file)?,
+            let file = match File::open(&path) {
+                Ok(file) => file,
+                Err(why) => return Err(RunFolderError::Unreadable { path, why }),
+            };
+            let table = match told(name).and_then(Tabled::header) {
+                Some(header) => Table::read_csv(&header, file),
                 // A folder of an earlier version.
-                None => Table::read_csv_inferring(name, file)?,
+                None => Table::read_csv_inferring(name, file),
+            };
+            table.map_err(|why| RunFolderError::Damaged {
+                path,
+                why: why.to_string(),
             })
         })
         .collect()
@@ -519,7 +537,11 @@ fn manifest_of(folder: &Path) -> Result<Manifest, RunFolderError> {
         {
             Err(RunFolderError::Unreadable { path, why })
         }
-        _ => read_manifest(folder).ok_or_else(|| RunFolderError::NoRun(folder.to_owned())),
+        Ok(_) => read_manifest(folder).ok_or_else(|| RunFolderError::Damaged {
+            path,
+            why: "it is no `run.json` of this version of trammel".to_owned(),
+        }),
+        Err(_) => Err(RunFolderError::NoRun(folder.to_owned())),
     }
 }
 
