@@ -8,7 +8,7 @@ use super::faults::Context;
 use super::hash;
 use super::model::Scenario;
 use super::parse;
-use super::sweep_axes::{Axis, kernels_axis, matrix_axis, sweep_axes};
+use super::sweep_axes::{Axis, check_twice, kernels_axis, matrix_axis, sweep_axes};
 use super::sweep_edit::set;
 use super::tree::{Node, Value};
 use trammel_core::units::{Dimension, Quantity};
@@ -84,6 +84,7 @@ pub(super) fn expand_with<T>(
             axes.extend(kernels_axis(cx, &measure.node));
         }
     }
+    axes.iter().for_each(|axis| check_twice(cx, axis));
     // Each point is a copy of the tree: with the lists in it, a sweep of n values would take n
     // times n.
     if let Value::Table(top) = &mut base.value

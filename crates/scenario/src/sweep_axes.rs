@@ -5,6 +5,7 @@ use super::keys::{MATRIX, PAIRS};
 use super::reader::Reader;
 use super::sweep_edit::is_sweepable;
 use super::tree::{Entry, Extent, Node, Table, Value};
+use std::collections::BTreeSet;
 use trammel_core::units::Dimension;
 
 /// Values that vary together, one row a step; all rows set the same keys.
@@ -94,6 +95,36 @@ fn zipped(cx: &Context<'_>, group: &Node) -> Option<Axis> {
         }
     }
     (!axis.columns.is_empty()).then_some(axis)
+}
+
+/// Notes a value that an axis has more than once: its points would be the same, with one name.
+pub(super) fn check_twice(cx: &Context<'_>, axis: &Axis) {
+    let mut seen = BTreeSet::new();
+    for row in &axis.rows {
+        let text: Vec<String> = row.iter().map(spelt).collect();
+        if seen.insert(text) {
+            continue;
+        }
+        let Some(value) = row.first() else { return };
+        let help = "take one of them out; `repeat` runs every point several times";
+        let what = format!("`{}` is swept over this value twice", axis.columns[0].key);
+        cx.fault(&value.span, what, "a second point like it", help);
+        return;
+    }
+}
+
+/// A value with all that is in it.
+fn spelt(node: &Node) -> String {
+    match &node.value {
+        Value::List(items) => items.iter().map(|item| spelt(item) + ", ").collect(),
+        Value::Table(table) => {
+            let entries = table.0.iter();
+            entries
+                .map(|entry| format!("{} = {}; ", entry.key, spelt(&entry.node)))
+                .collect()
+        }
+        _ => node.brief(),
+    }
 }
 
 fn column(key: &str, span: &Extent) -> Column {
@@ -250,6 +281,31 @@ pub(super) fn matrix_axis(cx: &Context<'_>, node: &Node, base: &mut Node) -> Opt
 mod tests {
     use crate::File;
     use std::path::Path;
+
+    #[test]
+    fn a_value_that_is_swept_twice_is_a_fault() {
+        let faults = |sweep: &str| {
+            let text = format!(
+                "[path]\nrate = '10 Mbit/s'\nrtt = '10 ms'\n[[flow]]\nvariant = 'reno'\n{sweep}\n"
+            );
+            let read = File::parse("t", &text, Path::new("."));
+            read.err().map(|why| why.to_string()).unwrap_or_default()
+        };
+        let twice = faults("[sweep]\n'path.rtt' = ['10 ms', '20 ms', '10 ms']");
+        assert!(twice.contains("`path.rtt` is swept over this value twice"), "{twice}");
+        assert!(twice.contains("t:7:33"), "{twice}");
+        let zip = |rtt: &str| {
+            faults(&format!(
+                "[[sweep.zip]]\n'path.rtt' = {rtt}\n'path.rate' = ['1 Mbit/s', '1 Mbit/s']"
+            ))
+        };
+        assert!(zip("['10 ms', '10 ms']").contains("twice"));
+        assert_eq!(zip("['10 ms', '20 ms']"), "");
+        // The same value of other keys is another queue.
+        let queues = "[{ discipline = 'codel', target = '5 ms' }, \
+                      { discipline = 'codel', interval = '5 ms' }]";
+        assert_eq!(faults(&format!("[sweep]\n'path.queue' = {queues}")), "");
+    }
 
     #[test]
     fn kernels_are_an_axis_of_sources() {
