@@ -85,5 +85,8 @@ pub(crate) fn keys(document: &Value) -> String {
             )
         })
         .collect();
+    if keys.is_empty() {
+        return "JSON without keys".to_owned();
+    }
     format!("JSON with the keys {}", keys.join(", "))
 }

@@ -37,6 +37,9 @@ pub(crate) fn of(run: &Embedded) -> Value {
         let note = "simulated, not measured: engine `measure` needs a kernel, which only the \
                     program has";
         notes.push(note.to_owned());
+    } else if !asked.contains(&Engine::Simulate) {
+        let note = "simulated beside what `engines` asks for: the page always does";
+        notes.push(note.to_owned());
     }
     let mut answer = json!({
         "tables": tables.collect::<Map<String, Value>>(),
@@ -105,6 +108,10 @@ mod tests {
         let answer = of(&format!("{SHORT}\n[measure]\nkernel = \"linux\"\n"));
         let notes = answer["notes"].to_string();
         assert!(notes.contains("`measure`"), "{notes}");
+        let answer = of(&format!("engines = [\"predict\"]\n{SHORT}"));
+        let notes = answer["notes"].to_string();
+        assert!(notes.contains("`engines`"), "{notes}");
+        assert_eq!(of(SHORT)["notes"].to_string(), "[]");
     }
 
     #[test]

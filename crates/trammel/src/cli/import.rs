@@ -1,8 +1,9 @@
 //! `trammel import`: results of other programs as a run folder.
 
 use crate::import::{ImportJob, run as import};
-use clap::builder::PossibleValue;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{
+    NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser,
+};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use trammel_formats::Format;
@@ -26,7 +27,8 @@ pub(super) struct Args {
     #[arg(long = "as", value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
     /// Names for the flows, links and streams of each file, in the order of its tables
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME", value_delimiter = ',',
+          value_parser = NonEmptyStringValueParser::new())]
     name: Vec<String>,
     #[command(flatten)]
     out: super::folder::Args,

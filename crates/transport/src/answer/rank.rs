@@ -312,10 +312,16 @@ fn count(metric: Metric, all: &[Ranking]) -> Finding {
         .map(|(name, n)| format!("`{name}` at {n}"))
         .collect();
     let number = wins.first().map_or("", |(name, _)| *name);
+    let unclear = all.iter().filter(|one| !one.is_clear()).count();
+    let rest = if unclear > 0 {
+        format!("; no clear difference at {unclear}")
+    } else {
+        String::new()
+    };
     Finding::new(
         number,
         format!(
-            "{} {} or no clear difference to it, of {} paths: {}.",
+            "{} {} or no clear difference to it, of {} paths: {}{rest}.",
             capital(metric.best()),
             metric.words,
             all.len(),
