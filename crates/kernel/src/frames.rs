@@ -429,7 +429,9 @@ mod tests {
             any::<u8>(), 0..300
         )) {
             let mut frames = Frames::default();
-            bytes.into_iter().for_each(|byte| frames.push(byte));
+            for byte in bytes {
+                frames.push(byte);
+            }
             prop_assert!(frames.iter().count() <= 300);
         }
     }

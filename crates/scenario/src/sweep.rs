@@ -84,7 +84,9 @@ pub(super) fn expand_with<T>(
             axes.extend(kernels_axis(cx, &measure.node));
         }
     }
-    axes.iter().for_each(|axis| check_twice(cx, axis));
+    for axis in &axes {
+        check_twice(cx, axis);
+    }
     // Each point is a copy of the tree: with the lists in it, a sweep of n values would take n
     // times n.
     if let Value::Table(top) = &mut base.value

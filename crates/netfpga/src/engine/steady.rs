@@ -263,8 +263,8 @@ impl Engine {
     fn slowing(&self, period: &Period, streams: usize) -> Vec<u64> {
         let mut slowing = vec![0; streams];
         for (queue, growth) in self.queues.iter().zip(&period.growth) {
-            if let [first, second] = [0, 1].map(|n| queue.frames.get(n))
-                && let (Some(first), Some(second)) = (first, second)
+            let (first, second) = (queue.frames.front(), queue.frames.get(1));
+            if let (Some(first), Some(second)) = (first, second)
                 && *growth > 0
             {
                 let gap = second.frame.start - first.frame.start;
