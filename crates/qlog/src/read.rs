@@ -19,7 +19,7 @@ pub enum ReadError {
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     /// It is no qlog.
-    #[error("is no qlog: {0}; a qlog has `qlog_version` or `file_schema`, and a trace")]
+    #[error("is no qlog: {0}; a qlog begins with `qlog_version` or `file_schema`, and has a trace")]
     NotQlog(String),
     /// A record is wrong.
     #[error("record {number}: {what}")]
