@@ -112,14 +112,12 @@ class Configuration {
 
   // The worker answers one after the other, so one that takes long is ended for the next.
   async #answer(request, turn) {
-    const until = performance.now() + PATIENCE;
-    while (this.engine.isBusy && performance.now() < until) await new Promise((done) => { setTimeout(done, 10); });
-    if (turn !== this.turn) return null;
     let isOver = false;
-    const end = () => { isOver = true; this.engine.restart().catch(() => {}); };
-    const limit = setTimeout(end, LONGEST);
+    let limit;
     try {
-      if (this.engine.isBusy) await this.engine.restart();
+      await this.engine.free(PATIENCE);
+      if (turn !== this.turn) return null;
+      limit = setTimeout(() => { isOver = true; this.engine.restart().catch(() => {}); }, LONGEST);
       return await this.engine.call("configuration", request);
     } catch (error) {
       return { faults: isOver ? TOO_LONG : error.message, machines: [] };

@@ -3,6 +3,9 @@
 //   const engine = await Engine.start(new URL("./", import.meta.url), "trammel.wasm");
 //   const about = await engine.call("open", text);
 
+// The next frame; a hidden page gets none.
+export const breathe = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 50); });
+
 export class Engine {
   #worker;
   #waiting = new Map();
@@ -56,6 +59,14 @@ export class Engine {
 
   // Whether a call goes on.
   get isBusy() { return this.#waiting.size > 0 && !this.#starting; }
+
+  // Waits until no call goes on, so that the next is answered at once; one that takes longer than
+  // `patience` ms is ended.
+  async free(patience) {
+    const until = performance.now() + patience;
+    while (this.isBusy && performance.now() < until) await breathe();
+    if (this.isBusy) await this.restart();
+  }
 
   // Ends what goes on, however long it would take, and starts anew; asked again meanwhile, it is the
   // same new start.

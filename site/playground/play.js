@@ -9,7 +9,7 @@
 
 import { Controls, element } from "./controls.js";
 import { left, warning } from "./cost.js";
-import { Engine } from "./engine.js";
+import { Engine, breathe } from "./engine.js";
 import { told } from "./faults.js";
 import { Plots, plotKeys } from "./plots.js";
 import { presetCalled, presets } from "./presets.js";
@@ -35,8 +35,6 @@ const save = (name, text, type) => {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 };
-// A hidden page gets no frames.
-const breathe = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 50); });
 
 export class Playground {
   constructor(box) {
@@ -213,20 +211,13 @@ export class Playground {
 
   async #apply() {
     while (this.changes.length) {
-      await this.#free();
+      await this.engine.free(PATIENCE);
       const changes = this.changes.splice(0);
       const { text, error } = await this.engine.call("edit", this.text, changes);
       if (error) { this.#fault(error); return; }
       this.#write(text);
     }
     this.#run();
-  }
-
-  // A call that goes on, such as a run of a sweep, is in the way of the next; a long one is ended.
-  async #free(patience = PATIENCE) {
-    const until = performance.now() + patience;
-    while (this.engine.isBusy && performance.now() < until) await breathe();
-    if (this.engine.isBusy) await this.engine.restart();
   }
 
   // Whether what is below the text is of it: not while a run goes on, nor of a text with a fault.
@@ -261,7 +252,7 @@ export class Playground {
     this.stop.disabled = true;
     this.isStopped = true;
     const where = this.at < this.about.duration_s ? `${this.at.toFixed(2)} of ${this.about.duration_s} s` : this.progress.textContent.replace(/,.*/, "");
-    await this.#free(LONG_PATIENCE);
+    await this.engine.free(LONG_PATIENCE);
     const hasRuns = await this.engine.call("stop");
     const done = hasRuns ? await this.engine.call("finish") : null;
     if (turn !== this.turn) return;
@@ -297,7 +288,7 @@ export class Playground {
     const turn = ++this.turn;
     this.began ??= performance.now();
     try {
-      await this.#free();
+      await this.engine.free(PATIENCE);
       if (turn !== this.turn) return;
       const about = await this.engine.call("open", this.text);
       if (turn !== this.turn) return;
