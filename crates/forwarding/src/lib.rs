@@ -176,10 +176,9 @@ fn carry_out<'a>(
     }
     notes::about_lists(&mut outcome, &engines);
     let info = run::so_far(job);
-    let so_far = outcome.clone();
     let filling = Filling::new(
         request.live.as_ref(),
-        move || so_far,
+        || outcome.clone(),
         move |so_far: &mut ForwardingOutcome<'_>| {
             so_far.tables = tables::all(so_far);
             report::report(so_far, &info)

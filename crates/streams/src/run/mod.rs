@@ -136,12 +136,10 @@ fn carry_out_with<'a>(
         tables: Vec::new(),
     };
     predict_all(&engines, &mut outcome);
-    // Of a few lines: their seeds and the text of the file.
     let info = run::so_far(job);
-    let so_far = outcome.clone();
     let filling = Filling::new(
         request.live.as_ref(),
-        move || so_far,
+        || outcome.clone(),
         move |so_far: &mut StreamsOutcome<'_>| {
             so_far.tables = tables::all(so_far);
             report::report(so_far, &info)
