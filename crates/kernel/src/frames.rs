@@ -13,6 +13,8 @@
 //! ```
 //! Times and sets of groups are numbers of seven bits a byte, the last with a clear top bit.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -29,7 +31,6 @@ const GROUP: usize = 8;
 const CHUNK: usize = 3 << 18;
 /// IPv4's header without options.
 const IP_BYTES: usize = 20;
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// A packet that was captured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -276,27 +277,13 @@ impl fmt::Display for Frames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
         for chunk in &self.chunks {
-            for three in chunk.chunks(3 << 10) {
+            for part in chunk.chunks(3 << 10) {
                 text.clear();
-                three.chunks(3).for_each(|three| letters(three, &mut text));
+                STANDARD.encode_string(part, &mut text);
                 f.write_str(&text)?;
             }
         }
         Ok(())
-    }
-}
-
-/// Up to three bytes as four letters.
-fn letters(three: &[u8], text: &mut String) {
-    let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
-    let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-    for at in 0..4 {
-        let letter = ALPHABET[(bits >> (18 - 6 * at) & 63) as usize];
-        text.push(if at <= three.len() {
-            letter as char
-        } else {
-            '='
-        });
     }
 }
 
@@ -324,28 +311,12 @@ impl<'de> Deserialize<'de> for Frames {
     }
 }
 
-/// The bytes of base64; nothing where it is none.
+/// The bytes of base64; nothing where it is none. Read in parts: whole, they would be there twice.
 fn read(text: &[u8]) -> Option<Frames> {
-    let mut values = [u8::MAX; 256];
-    for (value, letter) in (0..).zip(ALPHABET) {
-        values[usize::from(*letter)] = value;
-    }
     let mut frames = Frames::default();
-    for four in text.chunks(4) {
-        let count = four.iter().take_while(|letter| **letter != b'=').count();
-        let mut bits = 0_u32;
-        for at in 0..4 {
-            let value = match four.get(at) {
-                Some(letter) if at < count => values[usize::from(*letter)],
-                _ => 0,
-            };
-            if value == u8::MAX {
-                return None;
-            }
-            bits = bits << 6 | u32::from(value);
-        }
-        for at in 0..count.saturating_sub(1) {
-            frames.push((bits >> (16 - 8 * at)) as u8);
+    for part in text.chunks(4 << 10) {
+        for byte in STANDARD.decode(part).ok()? {
+            frames.push(byte);
         }
     }
     Some(frames)

@@ -107,7 +107,7 @@ const RULES: &[Rule] = &[
     (
         "trammel-kernel",
         &["trammel-io"],
-        &["serde", "serde_json", "sha2", "thiserror"],
+        &["base64", "serde", "serde_json", "sha2", "thiserror"],
     ),
     (
         "trammel-traffic",
