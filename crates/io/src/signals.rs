@@ -78,7 +78,10 @@ pub fn end_on(signal: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends `signal` to process `process`.
+/// The signal that no process survives.
+pub const KILL: i32 = libc::SIGKILL;
+
+/// Sends `signal` to process `process`, or where it is negative, to that process group.
 pub fn send(process: i32, signal: i32) -> io::Result<()> {
     // SAFETY: the call takes two numbers.
     check(unsafe { libc::kill(process, signal) })?;

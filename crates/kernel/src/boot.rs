@@ -28,8 +28,6 @@ const LEAST_MIB: u64 = 256;
 /// A guest that has nothing to do ends in a third of a second; on a machine that is very busy, in
 /// this.
 pub const BOOT_TIME: Duration = Duration::from_secs(60);
-/// The signal that no process survives.
-const KILL: i32 = 9;
 /// The virtual time of a guest that has nothing to do.
 const NOTHING_NS: i64 = 1_000_000;
 
@@ -393,8 +391,9 @@ impl Drop for Guest {
             let _ = self.child.kill();
             // It leads a group of its own. A process that it has just made to look at what ptrace
             // can do would stay stopped, and hold the pipes open that are read below.
-            let group = i32::try_from(self.child.id()).map(|number| -number);
-            let _ = group.map(|group| signals::send(group, KILL));
+            if let Ok(group) = i32::try_from(self.child.id()) {
+                let _ = signals::send(-group, signals::KILL);
+            }
             let _ = self.child.wait();
         }
         self.heard();

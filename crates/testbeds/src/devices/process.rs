@@ -23,8 +23,6 @@ const KEEPER: &str = r#"exec 3<&0
 wait $program"#;
 /// What is kept of what it says.
 const SAID_BYTES: usize = 4096;
-/// The signal that ends it.
-const KILL: i32 = 9;
 
 /// A running program.
 #[derive(Debug)]
@@ -115,7 +113,7 @@ impl Process {
     fn end(&mut self) {
         if let Ok(group) = i32::try_from(self.child.id()) {
             // There is none where all have ended.
-            let _ = signals::send(-group, KILL);
+            let _ = signals::send(-group, signals::KILL);
         }
         self.child.stdin = None;
         let _ = self.child.wait();

@@ -18,8 +18,6 @@ const LINE_BYTES: u64 = 1 << 20;
 const LOOK: Duration = Duration::from_millis(50);
 /// For how long it may put its things in order once its input is closed.
 const GRACE: Duration = Duration::from_secs(5);
-/// The signal that ends what does not end by itself.
-const KILL: i32 = 9;
 
 /// A running program.
 #[derive(Debug)]
@@ -121,7 +119,7 @@ impl Program {
             if Instant::now() > until {
                 // The shell and what it started.
                 if let Ok(group) = i32::try_from(self.child.id()) {
-                    let _ = signals::send(-group, KILL);
+                    let _ = signals::send(-group, signals::KILL);
                 }
                 break;
             }
