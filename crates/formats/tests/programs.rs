@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use trammel_formats::{Format, Imported, read};
+use trammel_stats::table::Row;
 
 fn import(name: &str) -> Imported {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -10,6 +11,11 @@ fn import(name: &str) -> Imported {
         .join(name);
     let bytes = fs::read(path).expect("the file is part of the repository");
     read(Box::new(std::io::Cursor::new(bytes)), None).expect("it is read")
+}
+
+fn first_flow(imported: &Imported) -> Row<'_> {
+    let flows = imported.runs[0].table("flows").expect("there are flows");
+    flows.rows().next().expect("there is one")
 }
 
 fn of_text(text: &str) -> Result<Imported, String> {
@@ -92,12 +98,7 @@ fn several_documents_of_iperf3_and_its_lines_are_runs() {
     ];
     let lines = data.map(|(event, data)| format!("{{\"event\":\"{event}\",\"data\":{data}}}\n"));
     let imported = of_text(&lines.concat()).unwrap();
-    let flow = imported.runs[0]
-        .table("flows")
-        .unwrap()
-        .rows()
-        .next()
-        .unwrap();
+    let flow = first_flow(&imported);
     assert_eq!(flow.float("cwnd_mean_pkts"), Some(20.0));
     assert_eq!(flow.float("goodput_mbps"), Some(8.0));
     assert_eq!(imported.runs[0].traces[0].samples.len(), 1);
@@ -119,7 +120,7 @@ fn flent_s_means_are_those_that_it_printed() {
         (Format::Flent, "Flent 2.1.1")
     );
     let run = &imported.runs[0];
-    let flow = run.table("flows").unwrap().rows().next().unwrap();
+    let flow = first_flow(&imported);
     // `TCP upload : 19.05 Mbits/s`, `Ping (ms) ICMP : 6.84` of the samples before interpolation.
     assert!((flow.float("goodput_mbps").unwrap() - 19.05).abs() < 0.005);
     let ping = run.table("pings").unwrap().rows().next().unwrap();
@@ -133,12 +134,7 @@ fn numbers_that_are_none_and_depths_without_end_do_no_harm() {
         "end":-1e308,"bits_per_second":null,"snd_cwnd":-4,"rtt":"x"}]}],
         "end":{"streams":[{"sender":{"socket":5,"seconds":0,"bytes":-7,"retransmits":1e300}}]}}"#;
     let imported = of_text(text).unwrap();
-    let flow = imported.runs[0]
-        .table("flows")
-        .unwrap()
-        .rows()
-        .next()
-        .unwrap();
+    let flow = first_flow(&imported);
     assert_eq!(flow.float("goodput_mbps"), None);
     let deep = format!("{{\"metadata\":{}", "[".repeat(100_000));
     assert!(of_text(&deep).unwrap_err().contains("recursion limit"));
@@ -154,12 +150,7 @@ fn a_qlog_of_a_sender_has_its_window_and_losses() {
     let bytes = fs::read(logs.join("cubic.sqlog")).expect("the file is part of the repository");
     let imported = read(Box::new(std::io::Cursor::new(bytes)), None).unwrap();
     assert_eq!(imported.format, Format::Qlog);
-    let flow = imported.runs[0]
-        .table("flows")
-        .unwrap()
-        .rows()
-        .next()
-        .unwrap();
+    let flow = first_flow(&imported);
     assert!(flow.float("cwnd_max_pkts").unwrap() >= flow.float("cwnd_mean_pkts").unwrap());
     assert!(flow.float("active_s").unwrap() > 0.0);
     assert!(!imported.runs[0].traces.is_empty());
@@ -197,7 +188,7 @@ fn flent_s_numbered_flows_are_flows_and_its_sums_are_none() {
     assert_eq!(gives(run, "goodput_mbps"), [(one, 6.0), (two, 4.0)]);
     // The second is there for half of the time.
     assert_eq!(goodput_of_all(run), 8.0);
-    let flow = run.table("flows").unwrap().rows().next().unwrap();
+    let flow = first_flow(&imported);
     assert_eq!(flow.float("share"), Some(0.75));
     assert_eq!(flow.float("cwnd_mean_pkts"), Some(15.0));
     assert_eq!(flow.float("rtt_mean_us"), Some(5000.0));
@@ -226,12 +217,7 @@ fn numbers_of_iperf3_that_cannot_be_are_left_out_with_a_note() {
         {"sender":{"socket":5,"seconds":1,"bytes":1000000,"bits_per_second":8e6},
         "receiver":{"socket":5,"seconds":1,"bytes":1000000,"bits_per_second":-5}}]}}"#;
     let imported = of_text(text).unwrap();
-    let flow = imported.runs[0]
-        .table("flows")
-        .unwrap()
-        .rows()
-        .next()
-        .unwrap();
+    let flow = first_flow(&imported);
     assert_eq!(flow.float("goodput_mbps"), None);
     let sample = imported.runs[0].traces[0].samples.rows().next().unwrap();
     assert_eq!(sample.float("srtt_us"), None);
