@@ -292,7 +292,10 @@ mod tests {
             read.err().map(|why| why.to_string()).unwrap_or_default()
         };
         let twice = faults("[sweep]\n'path.rtt' = ['10 ms', '20 ms', '10 ms']");
-        assert!(twice.contains("`path.rtt` is swept over this value twice"), "{twice}");
+        assert!(
+            twice.contains("`path.rtt` is swept over this value twice"),
+            "{twice}"
+        );
         assert!(twice.contains("t:7:33"), "{twice}");
         let zip = |rtt: &str| {
             faults(&format!(
