@@ -31,6 +31,6 @@ pub mod transform;
 pub use diagnostic::Diagnostics;
 pub use engine::{Ctx, Element, Entry, Handler, Options};
 pub use host::Host;
-pub use load::{BuiltIn, Refused, check, load};
+pub use load::{BuiltIn, Refused, check, load, load_flat};
 pub use memory::{LISTENER, Memory, MemoryDevice, MemoryHost, Sent, Wire};
 pub use reason::Reason;

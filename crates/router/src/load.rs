@@ -5,7 +5,7 @@ use crate::elements;
 use crate::engine::Ctx;
 use crate::engine::{Options, build};
 use crate::host::{Host, MachineNames};
-use crate::lang;
+use crate::lang::{self, Flat};
 use std::sync::Arc;
 
 /// The classes that this build has, as the language asks for them.
@@ -42,10 +42,22 @@ pub fn load(
     run: Options,
 ) -> Result<(Ctx, Diagnostics), Refused> {
     let whole = format!("{text}{}", run.additions);
-    let (flat, mut said) = lang::parse(&whole, name, options);
+    let (flat, said) = lang::parse(&whole, name, options);
     if said.has_errors() {
         return Err(Refused { said, lacks: false });
     }
+    load_flat(flat, text, said, host, run)
+}
+
+/// The same of what has been read already from `text`, with what was `said` of it. Faults are told
+/// at the places that its elements have.
+pub fn load_flat(
+    flat: Flat,
+    text: &str,
+    mut said: Diagnostics,
+    host: Box<dyn Host>,
+    run: Options,
+) -> Result<(Ctx, Diagnostics), Refused> {
     let (mut ctx, more) = match build::build(&elements::FAMILY, flat, text.to_owned(), host, run) {
         Ok(built) => built,
         Err(more) => {

@@ -23,7 +23,7 @@ use trammel_router::engine::Ctx;
 use trammel_router::engine::Options;
 use trammel_router::engine::driver::Progress;
 use trammel_router::lang::{self, Flat, flatten};
-use trammel_router::{BuiltIn, load};
+use trammel_router::{BuiltIn, load, load_flat};
 
 /// The longest that a run takes.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -113,6 +113,8 @@ pub struct Bench {
     /// The file's name.
     pub name: String,
     directory: PathBuf,
+    /// As it is run. Its elements know where the file declares them, so faults are told there.
+    flat: Arc<Flat>,
     text: String,
     inlets: Vec<Inlet>,
     outlets: Vec<String>,
@@ -191,6 +193,7 @@ impl Bench {
             name: name.to_owned(),
             directory: directory.unwrap_or_default(),
             text: flatten::router(&flat),
+            flat: Arc::new(flat),
             inlets,
             outlets,
             declared,
@@ -364,16 +367,13 @@ impl Bench {
         profiled: bool,
     ) -> Result<Ctx, Refused> {
         let host = Workbench::new(self.directory.clone(), devices);
-        let options = lang::Options {
-            classes: Some(&BuiltIn),
-            ..lang::Options::default()
-        };
         let run = Options {
             seed,
             profiled,
             ..Options::studied()
         };
-        let loaded = load(&self.text, &self.name, &options, Box::new(host), run);
+        let flat = Flat::clone(&self.flat);
+        let loaded = load_flat(flat, &self.text, Diagnostics::new(), Box::new(host), run);
         let (ctx, _) = loaded.map_err(|refused| Refused::Configuration(refused.said))?;
         Ok(ctx)
     }
@@ -451,11 +451,12 @@ fn run((mut ctx, tally): (Ctx, Shared)) -> Result<(Ctx, Tally), Refused> {
     };
     let mut since_start = Stopwatch::start();
     let mut progress = Progress::Running;
-    while progress == Progress::Running && !is_given() && since_start.elapsed() < LONGEST {
+    let goes_on = |ctx: &Ctx, progress| progress == Progress::Running && ctx.looped().is_none();
+    while goes_on(&ctx, progress) && !is_given() && since_start.elapsed() < LONGEST {
         progress = ctx.run_rounds(None, ROUNDS);
     }
     // What is still in queues comes out too.
-    if progress == Progress::Running {
+    if goes_on(&ctx, progress) {
         ctx.run_rounds(None, ROUNDS);
     }
     if let Some(fault) = ctx.loop_fault() {
@@ -559,5 +560,33 @@ mod tests {
             of("FromDevice(a) -> Queue -> ToDevice(b);").loop_fault(),
             None
         );
+    }
+
+    #[test]
+    fn a_run_ends_with_the_first_turn_in_which_packets_go_round() {
+        let text = "FromDevice(a) -> n :: Null -> m :: Null -> n;";
+        let bench = Bench::new(text, "x.click", &[], &[samples::plain()]).expect("it is right");
+        let (ctx, tally) = bench
+            .router(&Traffic::default(), 1 << 16)
+            .expect("it can be loaded");
+        let Err(Refused::Other(fault)) = run((ctx, tally.clone())) else {
+            panic!("it goes round");
+        };
+        assert!(fault.contains("'n :: Null'"), "{fault}");
+        let given = tally.lock().unwrap_or_else(PoisonError::into_inner).given;
+        assert!((1..=256).contains(&given), "{given}");
+    }
+
+    #[test]
+    fn faults_of_elements_are_told_where_the_file_declares_them() {
+        let text = "// A compound, and a source that becomes a ring.\n\n\
+                    elementclass Held {\n  input -> Queue(99999999999) -> Unqueue -> output;\n}\n\
+                    InfiniteSource(LENGTH 60) -> Held -> Discard;\n";
+        let bench = Bench::new(text, "x.click", &[], &[]).expect("it can be read");
+        let Err(Refused::Configuration(said)) = bench.router(&Traffic::default(), 1) else {
+            panic!("the queue is too long");
+        };
+        let said = trammel_router::diagnostic::render(&said);
+        assert!(said.contains("x.click:4:12"), "{said}");
     }
 }

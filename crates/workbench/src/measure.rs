@@ -118,6 +118,7 @@ pub(crate) fn measure_for(
 }
 
 /// Ticks a packet of the least slice of one run.
+#[cfg(target_os = "linux")]
 pub(crate) fn least_ticks(bench: &Bench, traffic: &Traffic, packets: u64) -> Result<f64, Refused> {
     Ok(slices_of(bench, traffic, packets)?.0[0])
 }

@@ -10,8 +10,7 @@ pub use row::{Row, Which};
 use trammel_netfpga::registers::Registers;
 use trammel_netfpga::stages::PORTS;
 use trammel_netfpga::tables::{
-    ArpRow, ROWS, RouteRow, read_arp, read_filter, read_mac, read_route, write_arp, write_filter,
-    write_mac, write_route,
+    ArpRow, ROWS, RouteRow, read_arp, read_filter, read_mac, read_route,
 };
 
 use std::net::Ipv4Addr;
@@ -43,6 +42,7 @@ impl Tables {
     /// Writes the rows that differ from those of `before`, which the card has. How many those are.
     #[cfg(target_os = "linux")]
     pub(crate) fn write_changes(&self, before: &Tables, card: &mut impl Registers) -> usize {
+        use trammel_netfpga::tables::{write_arp, write_filter, write_mac, write_route};
         let mut count = 0;
         let mut differs = |is: bool| {
             count += usize::from(is);

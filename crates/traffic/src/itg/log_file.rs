@@ -77,6 +77,7 @@ impl BinaryLog {
     ///
     /// # Errors
     /// If it cannot be written.
+    #[cfg(target_os = "linux")]
     pub(crate) fn begin_new(folder: &Path, name: &str, quota: &Quota) -> io::Result<BinaryLog> {
         let (file, path) = quota.create(folder, |number| match number {
             0 => name.to_owned(),

@@ -49,7 +49,8 @@ pub mod message;
 pub mod pending;
 #[cfg(target_os = "linux")]
 pub mod places;
-pub mod punch;
+#[cfg(target_os = "linux")]
+pub(crate) mod punch;
 
 /// The version of the protocol. A receiver answers a sender of another with its own and refuses
 /// flows.

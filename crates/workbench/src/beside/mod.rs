@@ -60,6 +60,7 @@ impl Plan {
         rounds: 25,
     };
     /// Of probes that stay in their processor's own caches: less than 2 s.
+    #[cfg(target_os = "linux")]
     pub(crate) const PROBES: Plan = Plan {
         phase: PHASE,
         rounds: 8,

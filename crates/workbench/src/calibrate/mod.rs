@@ -35,7 +35,9 @@ use pass::Pass;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use trammel_core::label::Label;
-use trammel_cost::machine::{Factor, Machine, SPREAD, Siblings};
+#[cfg(target_os = "linux")]
+use trammel_cost::machine::{Factor, Siblings};
+use trammel_cost::machine::{Machine, SPREAD};
 use trammel_ground::machine::{facts, now};
 
 /// Decides on every order in which memory is walked through.
@@ -107,16 +109,19 @@ impl Calibration {
     }
 
     /// Adds what the element code of a class costs against its operations.
+    #[cfg(target_os = "linux")]
     pub(crate) fn add_factor(&mut self, class: &str, factor: Factor) {
         self.machine.factors.insert(class.to_owned(), factor);
     }
 
     /// Adds what two threads of one core do to each other.
+    #[cfg(target_os = "linux")]
     pub(crate) fn add_siblings(&mut self, siblings: Siblings) {
         self.machine.siblings = Some(siblings);
     }
 
     /// The estimate of a graph does not err by more, nine times in ten.
+    #[cfg(target_os = "linux")]
     pub(crate) fn erred(&mut self, error: f64) {
         self.error = Some(error);
     }
