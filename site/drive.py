@@ -458,6 +458,13 @@ def lecture(reader: Reader) -> str:
     reader.until(f"Number.parseFloat(document.querySelector('.tp-progress').textContent) > {at}")
     after = float(reader.said(".tp-progress").split()[0])
     expect(0.05 < after - at < 0.2, f"a step of a round trip of 0.1 s goes from {at} to {after}")
+    reader.browser.size(400, 800)
+    cut = reader.value(
+        "[...document.querySelectorAll('.tp-bar button, .tp-bar select, .tp-bar summary')]"
+        ".filter((it) => it.getBoundingClientRect().right > innerWidth).map((it) => it.textContent)"
+    )
+    reader.browser.size(1280, 900)
+    expect(not cut, f"a screen of 400 pixels cuts {cut}")
     return "asked, shown, paused, stepped"
 
 

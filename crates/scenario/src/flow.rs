@@ -84,6 +84,8 @@ pub enum SenderQueue {
 pub struct Flow {
     /// Its name in the results; empty until the scenario names it after its variant.
     pub name: String,
+    /// Its place among the flows, from 0, where only its variant has named it.
+    pub place: Option<usize>,
     /// Its congestion control.
     pub variant: Plugin,
     /// When it starts; without it, drawn from the seed.
@@ -217,6 +219,7 @@ impl Flow {
         let is_newreno = variant == "newreno";
         Flow {
             name: String::new(),
+            place: None,
             variant: variant.into(),
             start: None,
             stop: None,

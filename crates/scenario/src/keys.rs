@@ -490,7 +490,8 @@ pub static FLOW: Section = Section {
         k(
             "start", INSTANT,
             See("drawn from the seed within the first round trip or second, whichever is longer"),
-            "s", "when it starts"
+            "s", "when it starts; drawn by its `name`, without one by its place, so that variants \
+            of a sweep start alike"
         ),
         k("stop", SPAN, See("the end of the run"), "s", "when it stops to send"),
         k("duration", SPAN, Absent, "s", "instead of `stop`: how long it sends"),

@@ -421,7 +421,9 @@ pub(super) fn name_flows(flows: &mut [Flow]) {
     let mut taken: BTreeSet<String> = flows.iter().map(|flow| flow.name.clone()).collect();
     // The next number to try for each variant, so that many flows alike take no longer than few.
     let mut next: BTreeMap<String, usize> = BTreeMap::new();
-    for flow in flows.iter_mut().filter(|flow| flow.name.is_empty()) {
+    let nameless = flows.iter_mut().enumerate();
+    for (place, flow) in nameless.filter(|(_, flow)| flow.name.is_empty()) {
+        flow.place = Some(place);
         let variant = &flow.variant.name;
         let number = next.entry(variant.clone()).or_insert(1);
         flow.name = loop {

@@ -413,6 +413,25 @@ fn a_flow_loses_to_the_others_what_it_had_alone() {
 }
 
 #[test]
+fn variants_of_a_sweep_start_alike_and_flows_of_a_name_of_their_own_wherever_they_stand() {
+    let starts = |flows: [&str; 2]| {
+        let [first, second] = flows.map(|keys| format!("[[flow]]\n{keys}\n"));
+        let path = "[path]\nrate = '10 Mbit/s'\nrtt = '20 ms'\n";
+        let outcome = outcome(&format!("duration = '2 s'\n{path}{first}{second}"));
+        outcome.flows.floats("start_s").unwrap()
+    };
+    let alike = starts(["variant = 'cubic'", "variant = 'cubic'"]);
+    assert_ne!(alike[0], alike[1]);
+    for variant in ["reno", "bbr", "newreno"] {
+        let one = format!("variant = '{variant}'");
+        assert_eq!(starts([&one, "variant = 'cubic'"]), alike, "{variant}");
+        assert_eq!(starts([&one, &one]), alike, "{variant}");
+    }
+    let (named, other) = ("variant = 'cubic'\nname = 'mine'", "variant = 'reno'");
+    assert_eq!(starts([named, other])[0], starts([other, named])[1]);
+}
+
+#[test]
 fn a_link_is_never_used_beyond_what_it_can_carry() {
     let schedule =
         "schedule = [{ at = '1 s', rate = '2 Mbit/s' }, { at = '3 s', rate = '8 Mbit/s' }]";

@@ -13,6 +13,7 @@ use trammel_stats::table::{Cell, Table};
 pub fn alone(scenario: &Scenario, index: usize) -> Scenario {
     let mut flow = scenario.flows[index].clone();
     flow.name.clone_from(&flow.variant.name);
+    flow.place = Some(0);
     // Without company there is no phase to draw.
     flow.start = flow.start.or(Some(Time::ZERO));
     Scenario {

@@ -52,7 +52,7 @@ pub(crate) fn describe(
     let (client, server) = stacks(scenario, flow, ways, needed)?;
     let start = flow
         .start
-        .unwrap_or_else(|| drawn_start(seed, &flow.name, ways.rtt));
+        .unwrap_or_else(|| drawn_start(seed, flow, ways.rtt));
     let stop = flow
         .duration
         .map(|length| start.saturating_add(length))
@@ -112,9 +112,13 @@ pub(super) fn flow_of(
 }
 
 /// A start within the first round trip or second, whichever is longer: a single phase is not a
-/// result.
-fn drawn_start(seed: u64, name: &str, rtt: Span) -> Time {
-    let mut rng = Rng::new(seed, &format!("flow:{name}:start"));
+/// result. It is drawn by what a sweep over variants leaves as it is: a flow's own name, else its
+/// place.
+fn drawn_start(seed: u64, flow: &Flow, rtt: Span) -> Time {
+    let mut rng = match flow.place {
+        Some(place) => Rng::new(seed, &format!("flow:#{place}:start")),
+        None => Rng::new(seed, &format!("flow:{}:start", flow.name)),
+    };
     let within = rtt.max(Span::from_secs(1));
     Time::from_ps(rng.below(within.as_ps()))
 }
