@@ -433,6 +433,15 @@ def lecture(reader: Reader) -> str:
     reader.until("!document.querySelector('.tp-reveal').hidden")
     expect(reader.value("document.querySelectorAll('.tp-plot').length") == 0, "the plot is there before")
     expect(reader.said(".tp-question").endswith("?"), "nothing is asked")
+    reader.browser.size(400, 800)
+    cut = reader.value(
+        "[...document.querySelectorAll('.tp-bar button, .tp-bar select, .tp-bar summary')]"
+        ".filter((it) => it.getBoundingClientRect().right > innerWidth).map((it) => it.textContent)"
+    )
+    asked = reader.value("document.querySelector('.tp-question').getBoundingClientRect().top")
+    reader.browser.size(1280, 1000)
+    expect(asked < 200, f"on a screen of 400 pixels the question stands at {asked}")
+    expect(not cut, f"a screen of 400 pixels cuts {cut}")
     reader.press("Step")
     reader.press("Show what happens")
     reader.until("document.querySelectorAll('.tp-plot').length > 0")
@@ -458,13 +467,6 @@ def lecture(reader: Reader) -> str:
     reader.until(f"Number.parseFloat(document.querySelector('.tp-progress').textContent) > {at}")
     after = float(reader.said(".tp-progress").split()[0])
     expect(0.05 < after - at < 0.2, f"a step of a round trip of 0.1 s goes from {at} to {after}")
-    reader.browser.size(400, 800)
-    cut = reader.value(
-        "[...document.querySelectorAll('.tp-bar button, .tp-bar select, .tp-bar summary')]"
-        ".filter((it) => it.getBoundingClientRect().right > innerWidth).map((it) => it.textContent)"
-    )
-    reader.browser.size(1280, 900)
-    expect(not cut, f"a screen of 400 pixels cuts {cut}")
     return "asked, shown, paused, stepped"
 
 
@@ -522,6 +524,10 @@ def downloads(reader: Reader) -> str:
         text = reader.value(f"saved.find((blob) => blob.called === '{file}').text()")
         expect(text.startswith(start), f"{file} begins with {text[:40]}")
         found[file] = len(text)
+        if file == "plots.svg":
+            # Recoveries of the window, losses of the queue, and what is acknowledged.
+            missing = [mark for mark in ("fill-opacity", "#b3372b", 'stroke-width="2" stroke-dasharray') if mark not in text]
+            expect(not missing, f"{file} lacks {missing}")
     return ", ".join(f"{name} {size:,} B" for name, size in found.items())
 
 
