@@ -64,7 +64,8 @@ impl Shape {
     pub(crate) fn of(scenario: &Scenario) -> Result<Shape, String> {
         let Topology::Path(path) = &scenario.topology else {
             return Err(
-                "it has `[[link]]`s: one path becomes commands; give a scenario with `[path]`"
+                "it is a network of several links, and emulators get one path; give a scenario \
+                 whose only link is that of `[path]`"
                     .to_owned(),
             );
         };

@@ -156,7 +156,7 @@ fn what_cannot_be_exported_is_told() {
         ),
         (
             ["export", "examples/forwarding.toml", "--as", "tc"],
-            "a scenario of flows",
+            "subject = \"transport\"",
         ),
     ] {
         let output = trammel(&words);

@@ -162,7 +162,10 @@ fn script(args: &Args) -> anyhow::Result<Script> {
     let name = args.of.display().to_string();
     let engines = Which::of(&args.of).engines();
     let Description::Transport(file) = Description::read(&args.of, &reading(&engines))? else {
-        anyhow::bail!("`{name}`: its subject has no `[path]`; give a scenario of flows");
+        anyhow::bail!(
+            "`{name}`: paths of scenarios with `subject = \"transport\"`, which is the usual one, \
+             are exported, no others"
+        );
     };
     let point = match &args.which.point {
         None => file.points.first(),

@@ -314,6 +314,11 @@ mod tests {
             ("left out", "word"),
             ("flent", "format"),
             ("no route", "drop reason"),
+            ("DropTailQueue", "word of ns-3"),
+            ("snd_cwnd", "word of iperf3"),
+            ("addLink", "word of Mininet"),
+            ("packet loss", "word"),
+            ("rfc 2544", "word"),
         ] {
             let kinds = kinds(word);
             assert!(

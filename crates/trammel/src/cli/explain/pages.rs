@@ -1,5 +1,5 @@
 //! The tables of pages: of columns in metrics.md and applications.md, of words in glossary.md, of
-//! verdicts in conformance.md; and the columns of all tables.
+//! verdicts in conformance.md, of other tools' words in compare; and the columns of all tables.
 //!
 //! A row of such a table is an explanation: what its first cell names, its second one means.
 
@@ -7,20 +7,32 @@ use super::super::tables;
 use super::meaning::{Meaning, is_alike};
 use std::sync::LazyLock;
 
-const PAGES: [&str; 4] = [
+const PAGES: [&str; 10] = [
     "docs/glossary.md",
     "docs/conformance.md",
     "docs/metrics.md",
     "docs/applications.md",
+    "docs/compare/click.md",
+    "docs/compare/d-itg.md",
+    "docs/compare/iperf3.md",
+    "docs/compare/mininet.md",
+    "docs/compare/ns-3.md",
+    "docs/compare/trex.md",
 ];
 
 /// The first heading of tables whose rows explain something, and what.
-const HEADS: [(&str, &str); 5] = [
+const HEADS: [(&str, &str); 11] = [
     ("verdict", "verdict"),
     ("word", "word"),
     ("label", "label"),
     ("column", "column"),
     ("`answer`", "answer"),
+    ("Click", "word of Click"),
+    ("D-ITG", "word of D-ITG"),
+    ("iperf3", "word of iperf3"),
+    ("Mininet", "word of Mininet"),
+    ("ns-3", "word of ns-3"),
+    ("TRex", "word of TRex"),
 ];
 
 /// A row of a page's table.
@@ -126,6 +138,15 @@ fn rows() -> &'static [Row] {
     &ROWS
 }
 
+/// The pieces of code in a cell, without the values that stand behind a word: `-O` of `-O 2`.
+fn code_in(cell: &str) -> Vec<String> {
+    let pieces = cell.split('`').skip(1).step_by(2);
+    let words = pieces.map(|piece| piece.split([' ', '(']).next().unwrap_or_default());
+    let mut words: Vec<String> = words.map(str::to_owned).collect();
+    words.dedup();
+    words
+}
+
 fn read_pages() -> Vec<Row> {
     let mut rows = Vec::new();
     for page in PAGES {
@@ -150,13 +171,21 @@ fn read_pages() -> Vec<Row> {
                 continue;
             };
             if let (Some(kind), false) = (kind, names.starts_with("---")) {
-                let names = names.split(", ").map(|name| name.replace(['`', '*'], ""));
+                let is_of_others = kind.starts_with("word of");
                 rows.push(Row {
                     page,
                     kind,
                     heading: heading.to_owned(),
-                    names: names.map(|name| name.trim().to_owned()).collect(),
-                    text: text.replace(" | ", "; "),
+                    names: if is_of_others {
+                        code_in(names)
+                    } else {
+                        let names = names.split(", ").map(|name| name.replace(['`', '*'], ""));
+                        names.map(|name| name.trim().to_owned()).collect()
+                    },
+                    text: match text.replace(" | ", "; ") {
+                        text if is_of_others => format!("In Trammel: {text}"),
+                        text => text,
+                    },
                 });
             }
         }
