@@ -5,15 +5,17 @@
 //! probe; `FLOW::tcp_cwnd` and `FLOW::tcp_rtt` are samples of a flow's socket, and flows of one
 //! kind are told apart as `FLOW::1`, `FLOW::2`. Means are Flent's own where it wrote them
 //! (`MEAN_VALUE`), else those of the values. What Flent computed of several series, such as
-//! `TCP upload sum`, is no flow and no probe.
+//! `TCP upload sum`, is no flow and no probe. A run that Trammel exported says in its note how its
+//! numbers are known, and has the flows' own names as titles.
 
 use crate::document::{amount, number, word};
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Run, Trace};
+use crate::origin::Origin;
 use crate::rows::{Rows, finite, maybe};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use trammel_core::label::Label;
 use trammel_stats::stats::jain;
 use trammel_stats::table::CellType::{self, Float, Int, Text};
@@ -77,6 +79,8 @@ enum Kind {
 /// A series of a flow or probe: what it is of, and its values at the times of the file.
 struct Series<'a> {
     entity: &'a str,
+    /// What it is called where that is not `entity`.
+    title: Option<&'a str>,
     kind: Kind,
     values: Vec<Option<f64>>,
     mean: Option<f64>,
@@ -152,6 +156,7 @@ pub(crate) fn read(documents: &[Value], mut notes: Vec<String>) -> Result<Import
         let values = values.as_array().map_or(&[][..], Vec::as_slice);
         series.push(Series {
             entity,
+            title: None,
             kind,
             values: values.iter().map(positive).collect(),
             mean: meta.and_then(|meta| amount(meta, "/MEAN_VALUE")),
@@ -171,19 +176,52 @@ pub(crate) fn read(documents: &[Value], mut notes: Vec<String>) -> Result<Import
             first_of(&computed)
         ));
     }
+    let own = Origin::of_flent(file)?;
+    if own.is_some() {
+        names_of(file, &mut series);
+    }
     let run = run(file, &series, &times);
     if run.tables.is_empty() {
         let what = "none of its series is a flow in Mbit/s or a probe in ms";
         return Err(ImportError::nothing(what, GIVE));
     }
     let version = word(file, "/metadata/FLENT_VERSION").unwrap_or("");
-    Ok(Imported {
-        format: Format::Flent,
+    let Origin { by, label } = own.unwrap_or_else(|| Origin {
         by: format!("Flent {version}").trim_end().to_owned(),
         label: Label::Measured,
+    });
+    Ok(Imported {
+        format: Format::Flent,
+        by,
+        label,
         runs: vec![run],
         notes,
     })
+}
+
+/// Flows of a run that Trammel exported by their own names, which are the titles of their series.
+fn names_of<'a>(file: &'a Value, series: &mut [Series<'a>]) {
+    let title = |entity: &str| {
+        let meta = file.pointer("/metadata/SERIES_META")?.get(entity)?;
+        word(meta, "/TITLE")
+    };
+    let flows: BTreeSet<&str> = series
+        .iter()
+        .filter(|one| one.kind == Kind::Goodput)
+        .map(|one| one.entity)
+        .collect();
+    let named: BTreeMap<&str, &str> = flows
+        .iter()
+        .filter_map(|flow| Some((*flow, title(flow)?)))
+        .collect();
+    // A name that two have would make one of them.
+    let names: BTreeSet<&str> = named.values().copied().collect();
+    if names.len() < named.len() || series.iter().any(|one| names.contains(one.entity)) {
+        return;
+    }
+    for one in series {
+        one.title = named.get(one.entity).copied();
+    }
 }
 
 fn positive(value: &Value) -> Option<f64> {
@@ -196,6 +234,10 @@ fn document_list(file: &Value, path: &str) -> Vec<Option<f64>> {
 }
 
 impl Series<'_> {
+    fn name(&self) -> &str {
+        self.title.unwrap_or(self.entity)
+    }
+
     fn known(&self) -> Vec<f64> {
         self.values.iter().copied().flatten().collect()
     }
@@ -252,7 +294,7 @@ fn run(file: &Value, series: &[Series<'_>], times: &[Option<f64>]) -> Run {
         let rtt = of(flow.entity, Kind::SocketRtt).and_then(Series::mean);
         let variant = meta(flow.entity, "/CONG_CONTROL").unwrap_or_default();
         rows.push(&[
-            ("flow", flow.entity.into()),
+            ("flow", flow.name().into()),
             ("variant", variant.into()),
             ("goodput_mbps", maybe(flow.mean())),
             ("share", maybe(over_all(flow).map(|mean| mean / total))),
@@ -272,7 +314,7 @@ fn run(file: &Value, series: &[Series<'_>], times: &[Option<f64>]) -> Run {
         sorted.sort_by(f64::total_cmp);
         let us = |ms: Option<f64>| maybe(ms.map(|ms| ms * 1e3));
         pings.push(&[
-            ("ping", ping.entity.into()),
+            ("ping", ping.name().into()),
             ("samples", sorted.len().into()),
             ("rtt_min_us", us(sorted.first().copied())),
             ("rtt_mean_us", us(ping.mean())),
@@ -307,7 +349,7 @@ fn run(file: &Value, series: &[Series<'_>], times: &[Option<f64>]) -> Run {
 fn traces(series: &[Series<'_>], times: &[Option<f64>]) -> Vec<Trace> {
     let mut of_entities: BTreeMap<&str, Vec<&Series<'_>>> = BTreeMap::new();
     for one in series {
-        of_entities.entry(one.entity).or_default().push(one);
+        of_entities.entry(one.name()).or_default().push(one);
     }
     let traces = of_entities.into_iter().filter_map(|(entity, all)| {
         let mut rows = Rows::new("flow", SAMPLES);

@@ -4,11 +4,15 @@
 //! for the start, one for each interval and one for the end, which make one document. Intervals
 //! that were omitted (`-O`) count nowhere, as in iperf3's own sums. With `--bidir` each direction
 //! has its own sum, and all flows together have both.
+//!
+//! A file that `trammel export` wrote has an object `trammel`: how its numbers are known, and the
+//! name and variant of each flow.
 
 use crate::document::{amount, count, list, number, word};
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Run, Trace};
+use crate::origin::{Origin, one};
 use crate::rows::{Rows, finite, maybe};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -125,13 +129,23 @@ fn whole(documents: Vec<Value>) -> Vec<Value> {
 pub(crate) fn read(documents: Vec<Value>, mut notes: Vec<String>) -> Result<Imported, ImportError> {
     let documents = whole(documents);
     let mut runs = Vec::new();
+    let mut origins = Vec::new();
     let mut fault: Option<String> = None;
     for (n, document) in documents.iter().enumerate() {
         if let Some(why) = word(document, "/error") {
             fault = Some(format!("iperf3 says `{why}`"));
             notes.push(format!("In document {}, iperf3 says `{why}`.", n + 1));
         }
+        let before = runs.len();
         runs.extend(run(document, &mut notes));
+        if runs.len() > before {
+            let version = word(document, "/start/version").unwrap_or("iperf3");
+            let own = Origin::of_iperf3(document)?;
+            origins.push(own.unwrap_or_else(|| Origin {
+                by: version.to_owned(),
+                label: Label::Measured,
+            }));
+        }
     }
     if runs.is_empty() {
         let what = fault.unwrap_or_else(|| "it has no results of any stream".to_owned());
@@ -140,13 +154,11 @@ pub(crate) fn read(documents: Vec<Value>, mut notes: Vec<String>) -> Result<Impo
             "give what `iperf3 -J` or `--json-stream` wrote at the end of a test",
         ));
     }
-    let version = documents
-        .iter()
-        .find_map(|document| word(document, "/start/version"));
+    let Origin { by, label } = one(&origins)?.expect("every run has its origin");
     Ok(Imported {
         format: Format::Iperf3,
-        by: version.unwrap_or("iperf3").to_owned(),
-        label: Label::Measured,
+        by,
+        label,
         runs,
         notes,
     })
@@ -180,7 +192,8 @@ fn name(document: &Value, socket: Option<u64>, is_sender: bool, at: usize) -> St
 fn run(document: &Value, notes: &mut Vec<String>) -> Option<Run> {
     let mut run = Run::default();
     let mss = amount(document, "/start/tcp_mss_default").filter(|mss| *mss >= 1.0);
-    let variant = word(document, "/end/sender_tcp_congestion").unwrap_or_default();
+    let of_all = word(document, "/end/sender_tcp_congestion").unwrap_or_default();
+    let own = list(document, "/trammel/flows");
     let mut flows = Rows::new("flows", FLOWS);
     let mut streams = Rows::new("streams", STREAMS);
     let ended = list(document, "/end/streams");
@@ -201,7 +214,13 @@ fn run(document: &Value, notes: &mut Vec<String>) -> Option<Run> {
         let is_sender = one
             .pointer(&format!("{side}/sender"))
             .and_then(Value::as_bool);
-        let name = name(document, socket, is_sender.unwrap_or(true), at);
+        let told = |key: &str| own.get(at).and_then(|own| word(own, key));
+        let name = told("/flow").map_or_else(
+            || name(document, socket, is_sender.unwrap_or(true), at),
+            str::to_owned,
+        );
+        // iperf3 has one for all.
+        let variant = told("/variant").unwrap_or(of_all);
         let own = socket.and_then(|socket| intervals.get(&socket));
         let own = own.map_or(&[][..], Vec::as_slice);
         let samples = samples(own, &name, mss, &mut doubts);

@@ -11,6 +11,7 @@ mod format;
 mod imported;
 mod iperf3;
 mod mahimahi;
+mod origin;
 mod qlog;
 mod recognise;
 mod rows;

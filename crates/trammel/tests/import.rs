@@ -320,6 +320,53 @@ fn what_was_exported_gives_the_table_s_numbers_when_it_is_read_again() {
 }
 
 #[test]
+fn what_was_simulated_stays_simulated_through_another_program_s_format() {
+    let lab = tempfile::tempdir().unwrap();
+    let folder = lab.path();
+    let scenario = "duration = '4 s'\ntrace = '100 ms'\n[path]\nrate = '10 Mbit/s'\n\
+                    rtt = '20 ms'\n\
+                    [[flow]]\nname = 'old'\nvariant = 'cubic'\nstart = '0 s'\n\
+                    [[flow]]\nname = 'new'\nvariant = 'reno'\nstart = '1 s'\n";
+    fs::write(folder.join("s.toml"), scenario).unwrap();
+    let args = ["run", "s.toml", "--engine", "simulate", "-o", "known"];
+    done(&trammel(folder, &args));
+    for (form, file) in [("iperf3", "a.json"), ("flent", "a.flent.gz")] {
+        done(&trammel(
+            folder,
+            &["export", "known", "--as", form, "-o", file],
+        ));
+        let output = done(&trammel(folder, &["import", file, "--json"]));
+        let tables: serde_json::Value = serde_json::from_str(&output).unwrap();
+        let rows = tables["tables"]["flows"].as_array().unwrap();
+        let told = ["engine", "flow", "variant"]
+            .map(|column| [0, 1].map(|at| rows[at][column].as_str().unwrap()));
+        assert_eq!(
+            told,
+            [["simulate"; 2], ["old", "new"], ["cubic", "reno"]],
+            "{form}"
+        );
+        done(&trammel(folder, &["import", file, "-o", form]));
+        let page = fs::read_to_string(folder.join(form).join("report.html")).unwrap();
+        assert!(page.contains("label-simulated\""), "{form}");
+        assert!(!page.contains("label-measured\""), "{form}");
+        assert!(page.contains("Numbers are simulated: trammel "), "{form}");
+        let traces = ["old", "new"].map(|flow| format!("{form}/traces/base.{flow}.csv"));
+        assert!(traces.iter().all(|file| folder.join(file).exists()));
+    }
+    // One label for the two would be wrong for one of them.
+    let measured = fs::read_to_string(file("two.json")).unwrap();
+    let exported = fs::read_to_string(folder.join("a.json")).unwrap();
+    fs::write(folder.join("both.json"), measured + &exported).unwrap();
+    let refused = trammel(folder, &["import", "both.json"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        said(&refused).contains("some are measured, some simulated"),
+        "{}",
+        said(&refused)
+    );
+}
+
+#[test]
 fn a_capture_and_another_program_s_file_stand_together_in_any_order() {
     let lab = tempfile::tempdir().unwrap();
     let names = ["kernel.sender.pcap.gz", "two.json", "upload.flent.gz"];
