@@ -50,9 +50,15 @@ pub(crate) fn read(documents: &[Value], notes: Vec<String>) -> Result<Imported, 
     })
 }
 
-/// The size of frames and the rest of a test's name: `64` of `…-64b-2t1c-ethip4-ip4base-mrr`.
+/// The size of frames and the rest of a test's name: `64` and `2n1l-10ge2p1x710
+/// 2t1c-ethip4-ip4base-mrr` of `2n1l-10ge2p1x710-ethip4-ip4base.64b-2t1c-ethip4-ip4base-mrr`.
+///
+/// The suite, before the last dot, has the testbed and the card, without which two devices would
+/// be one; it ends with what the test's own name repeats.
 pub(crate) fn named(id: &str) -> (String, String) {
-    let name = id.rsplit('.').next().unwrap_or(id);
+    let mut places = id.rsplit('.');
+    let name = places.next().unwrap_or(id);
+    let suite = places.next().unwrap_or_default();
     let is_size = |part: &&str| {
         part.strip_suffix(['b', 'B'])
             .is_some_and(|digits| digits.parse::<u32>().is_ok())
@@ -64,7 +70,24 @@ pub(crate) fn named(id: &str) -> (String, String) {
         .split('-')
         .any(|part| part.eq_ignore_ascii_case("imix"));
     let size = size.or(is_imix.then(|| "imix".to_owned()));
-    (size.unwrap_or_else(|| "frames".to_owned()), rest.join("-"))
+    let bed = without_repeated(suite, &rest);
+    let rest = rest.join("-");
+    let system = match bed.as_str() {
+        "" => rest,
+        bed => format!("{bed} {rest}"),
+    };
+    (size.unwrap_or_else(|| "frames".to_owned()), system)
+}
+
+/// `suite` without the parts at its end that are in `name` in the same order.
+fn without_repeated(suite: &str, name: &[&str]) -> String {
+    let parts: Vec<&str> = suite.split('-').collect();
+    let is_repeated = |from: &usize| {
+        let end = &parts[*from..];
+        name.windows(end.len()).any(|window| window == end)
+    };
+    let until = (0..parts.len()).find(is_repeated).unwrap_or(parts.len());
+    parts[..until].join("-")
 }
 
 fn test_case(numbers: &mut Vec<Number>, document: &Value, id: &str) {
@@ -190,8 +213,34 @@ mod tests {
             );
             assert_eq!(row.float("mean"), Some(9e6));
             assert_eq!(row.float("ci_high"), Some(9.1e6));
-            assert!(row.text("system").starts_with("VPP 24.02 2t1c-ethip4"));
+            assert_eq!(
+                row.text("system"),
+                "VPP 24.02 10ge2p1x710 2t1c-ethip4-ip4base-ndrpdr"
+            );
         }
+    }
+
+    #[test]
+    fn cards_and_testbeds_are_devices_of_their_own() {
+        let of = |bed: &str| {
+            let id = format!("tests.vpp.perf.ip4.{bed}-ethip4-ip4base.64b-2t1c-ethip4-ip4base-mrr");
+            named(&id)
+        };
+        let system = |bed: &str| {
+            let name = format!("{bed} 2t1c-ethip4-ip4base-mrr");
+            ("64".to_owned(), name)
+        };
+        for bed in [
+            "2n1l-10ge2p1x710",
+            "2n1l-100ge2p1cx6dx",
+            "3n-icx-100ge2p1e810cq",
+        ] {
+            assert_eq!(of(bed), system(bed));
+        }
+        assert_eq!(named("64b-1c-mrr"), ("64".to_owned(), "1c-mrr".to_owned()));
+        // A suite whose end is not the test's stands whole.
+        let (_, system) = named("2n1l-10ge2p1x710-eth-other.64b-1c-eth-l2-mrr");
+        assert_eq!(system, "2n1l-10ge2p1x710-eth-other 1c-eth-l2-mrr");
     }
 
     #[test]
