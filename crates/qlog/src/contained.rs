@@ -4,7 +4,7 @@
 //! each event what matters; the order of keys in JSON means nothing.
 
 use crate::event::{Body, Event, Header};
-use crate::read::{Clock, ReadError, event_of, trace_header};
+use crate::read::{Clock, ReadError, event_of, is_delta_by, trace_header};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -141,7 +141,11 @@ impl<'de> Visitor<'de> for Trace<'_, '_> {
                     has_events = true;
                     let known = ["common_fields", "configuration"];
                     let is_told = known.iter().any(|key| about.contains_key(*key));
-                    let header = is_told.then(|| trace_header(&Value::Object(about.clone())));
+                    let header = is_told.then(|| {
+                        let mut header = trace_header(&Value::Object(about.clone()));
+                        header.is_delta |= is_delta_by(&fields);
+                        header
+                    });
                     let unit = header.as_ref().map_or(1.0, |header| header.rtt_unit_ms);
                     let take = &mut *self.0.take;
                     let mut each = |mut event: Event| match &header {
@@ -169,7 +173,8 @@ impl<'de> Visitor<'de> for Trace<'_, '_> {
                 }
             }
         }
-        let header = trace_header(&Value::Object(about));
+        let mut header = trace_header(&Value::Object(about));
+        header.is_delta |= is_delta_by(&fields);
         for mut event in early {
             scale_rtts(&mut event, header.rtt_unit_ms);
             clock.set(&mut event, &header);

@@ -222,6 +222,18 @@ pub(crate) fn trace_header(trace: &Value) -> Header {
     }
 }
 
+/// The column with the times of events that are lists, of those that old drafts have.
+fn time_column(fields: &[String]) -> Option<&str> {
+    const TIMES: [&str; 4] = ["relative_time", "time", "delta_time", "reference_time"];
+    let mut names = fields.iter().map(String::as_str);
+    names.find(|name| TIMES.contains(name))
+}
+
+/// Whether the times of events that are lists count from the event before (draft-01).
+pub(crate) fn is_delta_by(fields: &[String]) -> bool {
+    time_column(fields) == Some("delta_time")
+}
+
 /// The event of `value`, which is an object, or by old drafts a list of the columns `fields`.
 pub(crate) fn event_of(value: &Value, fields: &[String], rtt_unit_ms: f64) -> Option<Event> {
     let column = |names: &[&str]| {
@@ -231,7 +243,7 @@ pub(crate) fn event_of(value: &Value, fields: &[String], rtt_unit_ms: f64) -> Op
         value.get(at)
     };
     let (time, name, data) = if value.is_array() {
-        let time = column(&["relative_time", "time", "delta_time", "reference_time"])?;
+        let time = column(&[time_column(fields)?])?;
         let name = column(&["event", "event_type", "type", "name"])?;
         (time, name, column(&["data"]))
     } else {

@@ -98,6 +98,23 @@ fn a_contained_file_with_event_fields_is_read() {
     ));
 }
 
+/// As draft-01 allows it: `event_fields` says that times count from the event before.
+#[test]
+fn times_of_a_column_delta_time_are_summed_wherever_the_column_is_named() {
+    let about = r#""configuration":{"time_units":"us"}"#;
+    let fields = r#""event_fields":["delta_time","category","event","data"]"#;
+    let lists = r#""events":[[0,"transport","packet_sent",{}],
+[10000,"transport","packet_sent",{}],["500","transport","packet_sent",{}]]"#;
+    for trace in [[about, fields, lists], [fields, lists, about]] {
+        let trace = trace.join(",");
+        let text = format!("{{\"qlog_version\":\"draft-01\",\"traces\":[{{{trace}}}]}}");
+        let (header, seen) = events(text.as_bytes()).unwrap();
+        assert!(header.is_delta);
+        let times: Vec<f64> = seen.iter().map(|event| event.time_ms).collect();
+        assert_eq!(times, [0.0, 10.0, 10.5]);
+    }
+}
+
 #[test]
 fn events_before_what_says_their_unit_are_read_too() {
     let text = br#"{"traces":[{"events":[{"time":1000,"name":"recovery:metrics_updated",
