@@ -273,7 +273,6 @@ fn run(file: &Value, series: &[Series<'_>], times: &[Option<f64>]) -> Run {
         .iter()
         .filter(|one| one.kind == Kind::Goodput && !one.known().is_empty())
         .collect();
-    let means: Vec<f64> = flows.iter().filter_map(|one| one.mean()).collect();
     // A flow that began late has its mean over the time in which it was there.
     let rows = || flows.iter().filter_map(|one| one.rows());
     let from = rows().map(|(from, _)| from).min().unwrap_or(0);
@@ -282,7 +281,9 @@ fn run(file: &Value, series: &[Series<'_>], times: &[Option<f64>]) -> Run {
         let (first, last) = one.rows()?;
         Some(one.mean()? * (last - first + 1) as f64 / (until - from + 1) as f64)
     };
-    let total: f64 = flows.iter().filter_map(|one| over_all(one)).sum();
+    // Sum, shares and fairness are all of what each flow got over all the time.
+    let got: Vec<f64> = flows.iter().filter_map(|one| over_all(one)).collect();
+    let total: f64 = got.iter().sum();
     let meta = |name: &str, key: &str| {
         let meta = file.pointer("/metadata/SERIES_META")?.get(name)?;
         word(meta, key)
@@ -332,8 +333,8 @@ fn run(file: &Value, series: &[Series<'_>], times: &[Option<f64>]) -> Run {
         let mean = round_trips.iter().sum::<f64>() / round_trips.len() as f64;
         groups.push(&[
             ("flows", flows.len().into()),
-            ("goodput_mbps", maybe((!means.is_empty()).then_some(total))),
-            ("jain", maybe(jain(&means).filter(|_| means.len() > 1))),
+            ("goodput_mbps", maybe((!got.is_empty()).then_some(total))),
+            ("jain", maybe(jain(&got).filter(|_| got.len() > 1))),
             ("latency_loaded_mean_us", finite(mean * 1e3)),
             (
                 "latency_loaded_p95_us",

@@ -284,32 +284,34 @@ fn what_was_exported_gives_the_table_s_numbers_when_it_is_read_again() {
     fs::write(folder.join("s.toml"), scenario).unwrap();
     let args = ["run", "s.toml", "--engine", "simulate", "-o", "known"];
     done(&trammel(folder, &args));
-    let goodputs = |args: &[&str]| -> Vec<f64> {
+    let numbers = |args: &[&str]| -> Vec<f64> {
         let output = done(&trammel(folder, args));
         let tables: serde_json::Value = serde_json::from_str(&output).unwrap();
         let rows = ["flows", "groups"].map(|name| tables["tables"][name].as_array().unwrap());
         let rows = rows.into_iter().flatten();
-        rows.map(|row| row["goodput_mbps"].as_f64().unwrap())
-            .collect()
+        let goodputs = rows.map(|row| row["goodput_mbps"].as_f64().unwrap());
+        let jain = tables["tables"]["groups"][0]["jain"].as_f64().unwrap();
+        goodputs.chain([jain]).collect()
     };
-    let csv = |name: &str| -> Vec<f64> {
+    let csv = |name: &str, column: &str| -> Vec<f64> {
         let text = fs::read_to_string(folder.join("known").join(name)).unwrap();
         let mut lines = text.lines();
         let mut head = lines.next().unwrap().split(',');
-        let at = head.position(|column| column == "goodput_mbps");
+        let at = head.position(|known| known == column);
         lines
             .map(|line| line.split(',').nth(at.unwrap()).unwrap().parse().unwrap())
             .collect()
     };
-    let known = [csv("flows.csv"), csv("groups.csv")].concat();
-    assert_eq!(known.len(), 3);
+    let goodputs = ["flows.csv", "groups.csv"].map(|name| csv(name, "goodput_mbps"));
+    let known = [goodputs.concat(), csv("groups.csv", "jain")].concat();
+    assert_eq!(known.len(), 4);
     for (form, file) in [("iperf3", "a.json"), ("flent", "a.flent.gz")] {
         done(&trammel(
             folder,
             &["export", "known", "--as", form, "-o", file],
         ));
-        let again = goodputs(&["import", file, "--json"]);
-        assert_eq!(again.len(), 3, "{form}: {again:?}");
+        let again = numbers(&["import", file, "--json"]);
+        assert_eq!(again.len(), 4, "{form}: {again:?}");
         for (at, (again, known)) in again.iter().zip(&known).enumerate() {
             // Flent has no sum over all the time but that of its intervals.
             let within = if at == 2 { 0.02 } else { 1e-4 };
