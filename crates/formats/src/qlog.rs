@@ -117,12 +117,7 @@ impl Log {
         if let Some(least) = positive(new.min_rtt).filter(|least| *least > 0.0) {
             self.rtt.2 = Some(self.rtt.2.map_or(least, |known| known.min(least)));
         }
-        let old = self.now.metrics.congestion_window;
-        if let (Some(bytes), Some(before)) = (old, self.window.2) {
-            let passed = (time_ms - before).max(0.0);
-            self.window.0 += bytes * passed;
-            self.window.1 += passed;
-        }
+        self.hold_window_until(time_ms);
         let held = &mut self.now.metrics;
         let fields: [(&mut Option<f64>, Option<f64>); 7] = [
             (&mut held.congestion_window, new.congestion_window),
@@ -139,7 +134,7 @@ impl Log {
             }
         }
         if let Some(bytes) = self.now.metrics.congestion_window {
-            self.window.2 = Some(time_ms);
+            self.window.2.get_or_insert(time_ms);
             self.window.3 = self.window.3.max(bytes);
         }
         if let (Some(bytes), Some(packets)) = (new.bytes_in_flight, new.packets_in_flight)
@@ -150,6 +145,17 @@ impl Log {
             self.per_packet = Some(self.per_packet.map_or(each, |known| known.max(each)));
         }
         self.look(time_ms);
+    }
+
+    /// Counts the window as it is up to `time_ms`. An event that is late takes nothing back.
+    fn hold_window_until(&mut self, time_ms: f64) {
+        let bytes = self.now.metrics.congestion_window;
+        if let (Some(bytes), Some(before)) = (bytes, &mut self.window.2) {
+            let passed = (time_ms - *before).max(0.0);
+            self.window.0 += bytes * passed;
+            self.window.1 += passed;
+            *before = before.max(time_ms);
+        }
     }
 
     fn look(&mut self, time_ms: f64) {
@@ -189,6 +195,8 @@ pub(crate) fn read(input: Box<dyn Read + Send>) -> Result<Imported, ImportError>
             "give a qlog with events of recovery and packets",
         ));
     };
+    // The last window holds to the end of the log.
+    log.hold_window_until(log.last_ms);
     let packet = log.per_packet.unwrap_or(match log.largest {
         0 => PACKET,
         bytes => bytes as f64,
@@ -267,4 +275,35 @@ pub(crate) fn read(input: Box<dyn Read + Send>) -> Result<Imported, ImportError>
         runs: vec![run],
         notes,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log of lines of JSON with these events.
+    fn of(events: &[&str]) -> Imported {
+        let head = r#"{"qlog_version":"0.3","trace":{"vantage_point":{"type":"server"}}}"#;
+        let text = [&[head], events].concat().join("\n") + "\n";
+        read(Box::new(std::io::Cursor::new(text.into_bytes()))).unwrap()
+    }
+
+    fn number(imported: &Imported, column: &str) -> Option<f64> {
+        let flows = imported.runs[0].table("flows").unwrap();
+        flows.rows().next().unwrap().float(column)
+    }
+
+    const SENT: &str =
+        r#"{"time":1000,"name":"transport:packet_sent","data":{"raw":{"length":1000}}}"#;
+
+    #[test]
+    fn the_last_window_holds_to_the_end_of_the_log() {
+        let imported = of(&[
+            r#"{"time":0,"name":"recovery:metrics_updated","data":{"congestion_window":10000}}"#,
+            r#"{"time":100,"name":"recovery:metrics_updated","data":{"congestion_window":20000}}"#,
+            SENT,
+        ]);
+        // 10 packets for 0.1 s and 20 for 0.9 s.
+        assert_eq!(number(&imported, "cwnd_mean_pkts"), Some(19.0));
+    }
 }
