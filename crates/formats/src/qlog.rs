@@ -70,6 +70,8 @@ struct Log {
     timeouts: u64,
     /// Round trips: their sum and number, the least.
     rtt: (f64, u64, Option<f64>),
+    /// The latest round trip, until a sample has it.
+    unseen_rtt: Option<f64>,
     /// The window over time: bytes times milliseconds, milliseconds, the last instant, the largest.
     window: (f64, f64, Option<f64>, f64),
     per_packet: Option<f64>,
@@ -108,22 +110,25 @@ impl Log {
 
     fn metrics(&mut self, time_ms: f64, new: &Metrics) {
         let positive = |value: Option<f64>| value.filter(|value| *value >= 0.0 && *value < 1e15);
-        // A round trip is a sample where the latest one is told.
-        if let Some(rtt) = positive(new.latest_rtt) {
+        // Before the first sample, some stacks say that a round trip takes no time.
+        let round_trip = |value: Option<f64>| positive(value).filter(|rtt| *rtt > 0.0);
+        if let Some(rtt) = round_trip(new.latest_rtt).filter(|_| !self.is_told_again(new)) {
             self.rtt.0 += rtt;
             self.rtt.1 += 1;
             self.rtt.2 = Some(self.rtt.2.map_or(rtt, |least| least.min(rtt)));
+            self.unseen_rtt = Some(rtt);
         }
-        if let Some(least) = positive(new.min_rtt).filter(|least| *least > 0.0) {
+        if let Some(least) = round_trip(new.min_rtt) {
             self.rtt.2 = Some(self.rtt.2.map_or(least, |known| known.min(least)));
         }
         self.hold_window_until(time_ms);
         let held = &mut self.now.metrics;
-        let fields: [(&mut Option<f64>, Option<f64>); 7] = [
+        let fields: [(&mut Option<f64>, Option<f64>); 8] = [
             (&mut held.congestion_window, new.congestion_window),
             (&mut held.ssthresh, new.ssthresh),
-            (&mut held.smoothed_rtt, new.smoothed_rtt),
-            (&mut held.latest_rtt, new.latest_rtt),
+            (&mut held.smoothed_rtt, round_trip(new.smoothed_rtt)),
+            (&mut held.latest_rtt, round_trip(new.latest_rtt)),
+            (&mut held.rtt_variance, new.rtt_variance),
             (&mut held.bytes_in_flight, new.bytes_in_flight),
             (&mut held.packets_in_flight, new.packets_in_flight),
             (&mut held.pacing_rate, new.pacing_rate),
@@ -145,6 +150,21 @@ impl Log {
             self.per_packet = Some(self.per_packet.map_or(each, |known| known.max(each)));
         }
         self.look(time_ms);
+    }
+
+    /// Whether the latest round trip is that of an event before. Stacks that write all values at
+    /// each event copy it; a new one of the same length moves the smoothed value or its variance.
+    fn is_told_again(&self, new: &Metrics) -> bool {
+        let held = &self.now.metrics;
+        let is_same = |new: Option<f64>, held: Option<f64>| new.is_none() || new == held;
+        let alone = Metrics {
+            latest_rtt: new.latest_rtt,
+            ..Metrics::default()
+        };
+        *new != alone
+            && new.latest_rtt == held.latest_rtt
+            && is_same(new.smoothed_rtt, held.smoothed_rtt)
+            && is_same(new.rtt_variance, held.rtt_variance)
     }
 
     /// Counts the window as it is up to `time_ms`. An event that is late takes nothing back.
@@ -171,10 +191,13 @@ impl Log {
             });
             self.stride = self.stride * 2 + 1;
         }
-        self.samples.push(Sample {
+        let mut sample = Sample {
             time_ms,
             ..self.now.clone()
-        });
+        };
+        // A round trip is a sample once, other values hold until the next.
+        sample.metrics.latest_rtt = self.unseen_rtt.take();
+        self.samples.push(sample);
     }
 }
 
@@ -305,5 +328,52 @@ mod tests {
         ]);
         // 10 packets for 0.1 s and 20 for 0.9 s.
         assert_eq!(number(&imported, "cwnd_mean_pkts"), Some(19.0));
+    }
+
+    #[test]
+    fn a_round_trip_counts_once_and_none_is_no_time() {
+        let all = |time: u32, latest: u32, smoothed: f64, window: u32| {
+            format!(
+                "{{\"time\":{time},\"name\":\"recovery:metrics_updated\",\"data\":{{\
+                 \"latest_rtt\":{latest},\"smoothed_rtt\":{smoothed},\
+                 \"congestion_window\":{window}}}}}"
+            )
+        };
+        let events = [
+            all(0, 0, 0.0, 12_000),
+            all(10, 50, 50.0, 12_000),
+            all(20, 50, 50.0, 13_000),
+            all(30, 50, 50.0, 14_000),
+            all(40, 80, 53.75, 14_000),
+            // The same length again.
+            all(50, 80, 57.03, 14_000),
+        ];
+        let events: Vec<&str> = events.iter().map(String::as_str).chain([SENT]).collect();
+        let imported = of(&events);
+        assert_eq!(number(&imported, "rtt_mean_us"), Some(70_000.0));
+        assert_eq!(number(&imported, "rtt_min_us"), Some(50_000.0));
+        let samples = &imported.runs[0].traces[0].samples;
+        let column = |name: &str| {
+            samples
+                .rows()
+                .map(|row| row.float(name))
+                .collect::<Vec<_>>()
+        };
+        let (long, short) = (Some(80_000.0), Some(50_000.0));
+        assert_eq!(column("rtt_us"), [None, short, None, None, long, long]);
+        assert_eq!(column("srtt_us")[..3], [None, short, short]);
+    }
+
+    #[test]
+    fn a_round_trip_that_is_told_alone_is_a_new_one() {
+        let one = |time: u32, rtt: u32| {
+            format!(
+                "{{\"time\":{time},\"name\":\"recovery:metrics_updated\",\"data\":{{\
+                 \"latest_rtt\":{rtt}}}}}"
+            )
+        };
+        let events = [one(0, 10), one(10, 10), one(20, 40)];
+        let events: Vec<&str> = events.iter().map(String::as_str).collect();
+        assert_eq!(number(&of(&events), "rtt_mean_us"), Some(20_000.0));
     }
 }
