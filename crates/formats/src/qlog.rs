@@ -1,5 +1,6 @@
-//! qlog of QUIC stacks, or of Trammel: one connection as its sender logged it.
+//! qlog of QUIC stacks, or of Trammel: connections as their senders logged them.
 //!
+//! Each trace that has events is a flow, called by its title or its vantage point.
 //! Read by `trammel-qlog`. Windows are counted in packets: of as many bytes as the log's own bytes
 //! and packets in flight say, else of the largest packet that was sent.
 
@@ -7,14 +8,17 @@ use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Run, Trace};
 use crate::rows::{Rows, finite, maybe};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use trammel_core::label::Label;
-use trammel_qlog::{Body, Metrics};
+use trammel_qlog::{Body, Header, Metrics};
 use trammel_stats::table::Cell;
 use trammel_stats::table::CellType::{self, Float, Int, Text};
 
 /// Samples that are kept; beyond, every second one goes.
 const MOST_SAMPLES: usize = 8192;
+/// Traces with events that are read.
+const MOST_TRACES: usize = 128;
 /// Bytes of a packet where nobody says (RFC 9000 §14.1).
 const PACKET: f64 = 1200.0;
 
@@ -203,101 +207,162 @@ impl Log {
 
 /// Reads a log.
 pub(crate) fn read(input: Box<dyn Read + Send>) -> Result<Imported, ImportError> {
-    let mut log = Log::default();
-    let header = trammel_qlog::read(input, &mut |event| log.take(event.time_ms, event.body))
-        .map_err(|why| {
-            ImportError::damaged(
-                "the log",
-                why.to_string(),
-                "give a qlog as the stack wrote it",
-            )
-        })?;
-    let Some(first) = log.first_ms else {
+    // By the place of a trace in the file.
+    let mut logs: BTreeMap<usize, Log> = BTreeMap::new();
+    let mut left_out: BTreeSet<usize> = BTreeSet::new();
+    let headers = trammel_qlog::read_traces(input, &mut |trace, event| {
+        if logs.len() < MOST_TRACES || logs.contains_key(&trace) {
+            let log = logs.entry(trace).or_default();
+            log.take(event.time_ms, event.body);
+        } else {
+            left_out.insert(trace);
+        }
+    })
+    .map_err(|why| {
+        ImportError::damaged(
+            "the log",
+            why.to_string(),
+            "give a qlog as the stack wrote it",
+        )
+    })?;
+    logs.retain(|_, log| log.first_ms.is_some());
+    if logs.is_empty() {
         return Err(ImportError::nothing(
             "it has no event",
             "give a qlog with events of recovery and packets",
         ));
-    };
-    // The last window holds to the end of the log.
-    log.hold_window_until(log.last_ms);
-    let packet = log.per_packet.unwrap_or(match log.largest {
-        0 => PACKET,
-        bytes => bytes as f64,
-    });
-    let pkts = |bytes: Option<f64>| maybe(bytes.map(|bytes| bytes / packet));
-    let active = (log.last_ms - first) / 1e3;
-    let us = |ms: Option<f64>| maybe(ms.map(|ms| ms * 1e3));
-    let (sum, count, least) = log.rtt;
-    let (area, time, _, largest) = log.window;
-    let name = match header.title.as_str() {
-        "" => "connection",
-        title => title,
-    };
-    let known = |count: u64| (log.sent > 0).then_some(count);
-    let mut flows = Rows::new("flows", FLOWS);
-    flows.push(&[
-        ("flow", name.into()),
-        ("active_s", finite(active)),
-        (
-            "throughput_mbps",
-            finite(if log.sent_bytes > 0 {
-                log.sent_bytes as f64 * 8e-6 / active
-            } else {
-                f64::NAN
-            }),
-        ),
-        ("sent_pkts", known(log.sent).into()),
-        ("lost_pkts", known(log.lost).into()),
-        ("loss", finite(log.lost as f64 / log.sent as f64)),
-        ("recoveries", log.recoveries.into()),
-        ("timeouts", log.timeouts.into()),
-        ("rtt_min_us", us(least)),
-        ("rtt_mean_us", us((count > 0).then(|| sum / count as f64))),
-        ("cwnd_mean_pkts", pkts((time > 0.0).then(|| area / time))),
-        ("cwnd_max_pkts", pkts((largest > 0.0).then_some(largest))),
-        ("packet_bytes", finite(packet)),
-    ]);
-    let mut samples = Rows::new("flow", SAMPLES);
-    for one in &log.samples {
-        let metrics = &one.metrics;
-        let in_flight = match metrics.packets_in_flight {
-            Some(packets) => finite(packets),
-            None => pkts(metrics.bytes_in_flight),
-        };
-        let state = match one.state.as_str() {
-            "" => Cell::Empty,
-            state => state.into(),
-        };
-        samples.push(&[
-            ("time_s", finite((one.time_ms - first) / 1e3)),
-            ("cwnd_pkts", pkts(metrics.congestion_window)),
-            ("ssthresh_pkts", pkts(metrics.ssthresh)),
-            ("srtt_us", us(metrics.smoothed_rtt)),
-            ("rtt_us", us(metrics.latest_rtt)),
-            ("in_flight_pkts", in_flight),
-            ("pacing_bps", maybe(metrics.pacing_rate)),
-            ("state", state),
-        ]);
     }
-    let mut run = Run::default();
-    run.tables.extend(flows.finish());
-    run.traces.extend(samples.finish().map(|samples| Trace {
-        entity: name.to_owned(),
-        samples,
-    }));
     let mut notes = Vec::new();
-    if log.samples.is_empty() {
-        notes.push(
-            "The log has no `metrics_updated`: window and round trips are not known.".to_owned(),
-        );
+    let empty = headers.len() - logs.len() - left_out.len();
+    if empty > 0 {
+        let is = if empty == 1 {
+            "trace has"
+        } else {
+            "traces have"
+        };
+        notes.push(format!("{empty} {is} no event and no flow here."));
     }
+    if !left_out.is_empty() {
+        notes.push(format!(
+            "The first {MOST_TRACES} traces are read; {} more are left out.",
+            left_out.len()
+        ));
+    }
+    let of: Vec<&Header> = logs.keys().map(|at| &headers[*at]).collect();
+    let names = names(&of);
+    let mut flows = Rows::new("flows", FLOWS);
+    let mut run = Run::default();
+    for (name, log) in names.iter().zip(logs.into_values()) {
+        if log.samples.is_empty() {
+            let of = match names.len() {
+                1 => "The log".to_owned(),
+                _ => format!("The trace `{name}`"),
+            };
+            notes.push(format!(
+                "{of} has no `metrics_updated`: window and round trips are not known."
+            ));
+        }
+        run.traces.extend(log.put(name, &mut flows));
+    }
+    run.tables.extend(flows.finish());
+    let version = headers.first().map_or("", |header| &header.version);
     Ok(Imported {
         format: Format::Qlog,
-        by: format!("a qlog of version {}", header.version),
+        by: format!("a qlog of version {version}"),
         label: Label::Measured,
         runs: vec![run],
         notes,
     })
+}
+
+/// The name of each trace's flow: of one its title, of several what tells them apart.
+fn names(headers: &[&Header]) -> Vec<String> {
+    let or_connection = |name: &str| match name {
+        "" => "connection".to_owned(),
+        name => name.to_owned(),
+    };
+    if let [only] = headers {
+        return vec![or_connection(&only.title)];
+    }
+    let kinds: [fn(&Header) -> String; 3] = [
+        |header| header.vantage_point.clone(),
+        |header| header.title.clone(),
+        |header| format!("{}, {}", header.title, header.vantage_point),
+    ];
+    for kind in kinds {
+        let all: Vec<String> = headers
+            .iter()
+            .map(|one| or_connection(&kind(one)))
+            .collect();
+        if all.iter().collect::<BTreeSet<_>>().len() == all.len() {
+            return all;
+        }
+    }
+    let numbered = headers.iter().enumerate();
+    numbered
+        .map(|(at, one)| format!("{} {}", or_connection(&one.title), at + 1))
+        .collect()
+}
+
+impl Log {
+    /// Adds the row of the flow `name` to `flows`, and gives its samples.
+    fn put(mut self, name: &str, flows: &mut Rows) -> Option<Trace> {
+        // The last window holds to the end of the log.
+        self.hold_window_until(self.last_ms);
+        let first = self.first_ms.unwrap_or(self.last_ms);
+        let packet = self.per_packet.unwrap_or(match self.largest {
+            0 => PACKET,
+            bytes => bytes as f64,
+        });
+        let pkts = |bytes: Option<f64>| maybe(bytes.map(|bytes| bytes / packet));
+        let active = (self.last_ms - first) / 1e3;
+        let us = |ms: Option<f64>| maybe(ms.map(|ms| ms * 1e3));
+        let (sum, count, least) = self.rtt;
+        let (area, time, _, largest) = self.window;
+        let known = |count: u64| (self.sent > 0).then_some(count);
+        let throughput = (self.sent_bytes > 0).then(|| self.sent_bytes as f64 * 8e-6 / active);
+        flows.push(&[
+            ("flow", name.into()),
+            ("active_s", finite(active)),
+            ("throughput_mbps", maybe(throughput)),
+            ("sent_pkts", known(self.sent).into()),
+            ("lost_pkts", known(self.lost).into()),
+            ("loss", finite(self.lost as f64 / self.sent as f64)),
+            ("recoveries", self.recoveries.into()),
+            ("timeouts", self.timeouts.into()),
+            ("rtt_min_us", us(least)),
+            ("rtt_mean_us", us((count > 0).then(|| sum / count as f64))),
+            ("cwnd_mean_pkts", pkts((time > 0.0).then(|| area / time))),
+            ("cwnd_max_pkts", pkts((largest > 0.0).then_some(largest))),
+            ("packet_bytes", finite(packet)),
+        ]);
+        let mut samples = Rows::new("flow", SAMPLES);
+        for one in &self.samples {
+            let metrics = &one.metrics;
+            let in_flight = match metrics.packets_in_flight {
+                Some(packets) => finite(packets),
+                None => pkts(metrics.bytes_in_flight),
+            };
+            let state = match one.state.as_str() {
+                "" => Cell::Empty,
+                state => state.into(),
+            };
+            samples.push(&[
+                ("time_s", finite((one.time_ms - first) / 1e3)),
+                ("cwnd_pkts", pkts(metrics.congestion_window)),
+                ("ssthresh_pkts", pkts(metrics.ssthresh)),
+                ("srtt_us", us(metrics.smoothed_rtt)),
+                ("rtt_us", us(metrics.latest_rtt)),
+                ("in_flight_pkts", in_flight),
+                ("pacing_bps", maybe(metrics.pacing_rate)),
+                ("state", state),
+            ]);
+        }
+        Some(Trace {
+            entity: name.to_owned(),
+            samples: samples.finish()?,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -375,5 +440,56 @@ mod tests {
         let events = [one(0, 10), one(10, 10), one(20, 40)];
         let events: Vec<&str> = events.iter().map(String::as_str).collect();
         assert_eq!(number(&of(&events), "rtt_mean_us"), Some(20_000.0));
+    }
+
+    /// The flows of a file with traces of these titles, vantage points and times of their packets.
+    fn flows_of(traces: &[(&str, &str, &[u32])]) -> (Vec<(String, Option<f64>)>, Vec<String>) {
+        let traces = traces.iter().map(|(title, point, times)| {
+            let event = |time: &u32| {
+                format!("{{\"time\":{time},\"name\":\"transport:packet_sent\",\"data\":{{}}}}")
+            };
+            let events: Vec<String> = times.iter().map(event).collect();
+            format!(
+                "{{\"title\":\"{title}\",\"vantage_point\":{{\"type\":\"{point}\"}},\
+                 \"events\":[{}]}}",
+                events.join(",")
+            )
+        });
+        let traces: Vec<String> = traces.collect();
+        let text = format!(
+            "{{\"qlog_version\":\"0.3\",\"traces\":[{}]}}",
+            traces.join(",")
+        );
+        let imported = read(Box::new(std::io::Cursor::new(text.into_bytes()))).unwrap();
+        let flows = imported.runs[0].table("flows").unwrap();
+        let flows = flows
+            .rows()
+            .map(|row| (row.text("flow").to_owned(), row.float("active_s")));
+        (flows.collect(), imported.notes)
+    }
+
+    #[test]
+    fn each_trace_with_events_is_a_flow_by_what_tells_them_apart() {
+        let (flows, notes) = flows_of(&[("a", "client", &[]), ("b", "server", &[0, 500])]);
+        assert_eq!(flows, [("b".to_owned(), Some(0.5))]);
+        assert!(notes[0].contains("1 trace has no event"), "{notes:?}");
+        let names = |of: &[(&str, &str)]| -> Vec<String> {
+            let of: Vec<_> = of
+                .iter()
+                .map(|(title, point)| (*title, *point, &[0, 500][..]))
+                .collect();
+            flows_of(&of).0.into_iter().map(|(name, _)| name).collect()
+        };
+        assert_eq!(
+            names(&[("x", "client"), ("x", "server")]),
+            ["client", "server"]
+        );
+        assert_eq!(names(&[("x", "server"), ("y", "server")]), ["x", "y"]);
+        let three = [("x", "client"), ("x", "server"), ("y", "server")];
+        assert_eq!(names(&three), ["x, client", "x, server", "y, server"]);
+        assert_eq!(
+            names(&[("", ""), ("", "")]),
+            ["connection 1", "connection 2"]
+        );
     }
 }

@@ -10,21 +10,36 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::io::Read;
 
+/// The most traces of a file: what each says of itself is held.
+const MOST_TRACES: usize = 1 << 16;
+
 /// What was read so far.
 struct State<'a> {
-    take: &'a mut dyn FnMut(Event),
+    take: &'a mut dyn FnMut(usize, Event),
     version: String,
     title: String,
-    header: Option<Header>,
+    /// Of the traces that have a list of events.
+    headers: Vec<Header>,
+    /// Whether something in the list of traces has none: what stands for a trace that failed.
+    has_other: bool,
 }
 
-/// Reads the file and gives each event of its first trace to `take`.
-pub(crate) fn read(input: impl Read, take: &mut dyn FnMut(Event)) -> Result<Header, ReadError> {
+/// The fault of a file without traces.
+pub(crate) fn no_trace() -> ReadError {
+    ReadError::NotQlog("it has no trace".to_owned())
+}
+
+/// Reads the file and gives each event to `take`, with the place of its trace.
+pub(crate) fn read(
+    input: impl Read,
+    take: &mut dyn FnMut(usize, Event),
+) -> Result<Vec<Header>, ReadError> {
     let mut state = State {
         take,
         version: String::new(),
         title: String::new(),
-        header: None,
+        headers: Vec::new(),
+        has_other: false,
     };
     let mut deserializer = serde_json::Deserializer::from_reader(input);
     let outcome = File(&mut state).deserialize(&mut deserializer);
@@ -35,14 +50,20 @@ pub(crate) fn read(input: impl Read, take: &mut dyn FnMut(Event)) -> Result<Head
     if state.version.is_empty() {
         return Err(ReadError::NotQlog("its object has no version".to_owned()));
     }
-    let mut header = state
-        .header
-        .ok_or_else(|| ReadError::NotQlog("it has no trace".to_owned()))?;
-    header.version = state.version;
-    if header.title.is_empty() {
-        header.title = state.title;
+    if state.headers.is_empty() && state.has_other {
+        let what = "a trace has no `events`";
+        return Err(ReadError::NotQlog(what.to_owned()));
     }
-    Ok(header)
+    if state.headers.is_empty() {
+        return Err(no_trace());
+    }
+    for header in &mut state.headers {
+        header.version.clone_from(&state.version);
+        if header.title.is_empty() {
+            header.title.clone_from(&state.title);
+        }
+    }
+    Ok(state.headers)
 }
 
 /// The file's object.
@@ -87,7 +108,7 @@ impl<'de> Visitor<'de> for File<'_, '_> {
     }
 }
 
-/// The list of traces, of which the first counts.
+/// The list of traces.
 struct Traces<'a, 'b>(&'a mut State<'b>);
 
 impl<'de> DeserializeSeed<'de> for Traces<'_, '_> {
@@ -103,12 +124,11 @@ impl<'de> Visitor<'de> for Traces<'_, '_> {
         f.write_str("a list of traces")
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<(), A::Error> {
-        while self.0.header.is_none() {
-            if all.next_element_seed(Trace(self.0))?.is_none() {
-                return Ok(());
+        while all.next_element_seed(Trace(self.0))?.is_some() {
+            if self.0.headers.len() > MOST_TRACES {
+                return Err(A::Error::custom(format!("more than {MOST_TRACES} traces")));
             }
         }
-        while all.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())
     }
 }
@@ -147,11 +167,12 @@ impl<'de> Visitor<'de> for Trace<'_, '_> {
                         header
                     });
                     let unit = header.as_ref().map_or(1.0, |header| header.rtt_unit_ms);
+                    let at = self.0.headers.len();
                     let take = &mut *self.0.take;
                     let mut each = |mut event: Event| match &header {
                         Some(header) => {
                             clock.set(&mut event, header);
-                            take(event);
+                            take(at, event);
                         }
                         None => early.push(event),
                     };
@@ -178,14 +199,14 @@ impl<'de> Visitor<'de> for Trace<'_, '_> {
         for mut event in early {
             scale_rtts(&mut event, header.rtt_unit_ms);
             clock.set(&mut event, &header);
-            (self.0.take)(event);
+            (self.0.take)(self.0.headers.len(), event);
         }
         if has_events {
-            self.0.header = Some(header);
-            Ok(())
+            self.0.headers.push(header);
         } else {
-            Err(A::Error::custom("a trace has no `events`"))
+            self.0.has_other = true;
         }
+        Ok(())
     }
 }
 

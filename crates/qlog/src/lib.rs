@@ -9,5 +9,5 @@ mod write;
 
 use event::same_state;
 pub use event::{Body, Event, Header, Metrics, Packet};
-pub use read::{MOST_BYTES, ReadError, read};
+pub use read::{MOST_BYTES, ReadError, read, read_traces};
 pub use write::Writer;

@@ -31,16 +31,39 @@ pub enum ReadError {
     },
 }
 
-/// Reads a file and gives each event of its first trace to `take`. Times are milliseconds from the
-/// file's own origin.
+/// Reads a file and gives each event of its first trace that has any to `take`. Times are
+/// milliseconds from the file's own origin. Returns the header of that trace; where none has an
+/// event, that of the first.
 ///
 /// # Errors
 /// Where the file is none of the formats, or is cut off within a record.
 pub fn read(input: impl Read, take: &mut dyn FnMut(Event)) -> Result<Header, ReadError> {
+    let mut first = None;
+    let headers = read_traces(input, &mut |trace, event| {
+        if *first.get_or_insert(trace) == trace {
+            take(event);
+        }
+    })?;
+    let header = headers.into_iter().nth(first.unwrap_or(0));
+    header.ok_or_else(contained::no_trace)
+}
+
+/// Reads a file and gives each event to `take`, with the place of its trace in the file, from 0 on.
+/// Returns the headers of all traces. Times are as those of [`read`]; only a file that is one JSON
+/// object can have several traces.
+///
+/// # Errors
+/// As [`read`] has.
+pub fn read_traces(
+    input: impl Read,
+    take: &mut dyn FnMut(usize, Event),
+) -> Result<Vec<Header>, ReadError> {
     let mut input = BufReader::new(input);
     skip_space(&mut input)?;
     match input.fill_buf()?.first() {
-        Some(0x1e) => sequence(&mut input, 0x1e, take),
+        Some(0x1e) => {
+            sequence(&mut input, 0x1e, &mut |event| take(0, event)).map(|header| vec![header])
+        }
         Some(b'{') => object(&mut input, take),
         Some(_) => Err(ReadError::NotQlog(
             "it begins with neither `{` nor a record separator".to_owned(),
@@ -65,14 +88,18 @@ fn skip_space(input: &mut impl BufRead) -> io::Result<()> {
 }
 
 /// A file that begins with an object.
-fn object(input: &mut impl BufRead, take: &mut dyn FnMut(Event)) -> Result<Header, ReadError> {
+fn object(
+    input: &mut impl BufRead,
+    take: &mut dyn FnMut(usize, Event),
+) -> Result<Vec<Header>, ReadError> {
     // The header of lines is a line; a whole file in one line has its traces in it.
     let first = record(input, b'\n', 1)?.unwrap_or_default();
     let whole: Result<Value, _> = serde_json::from_slice(&first);
     match whole {
         Ok(value) if value.get("traces").is_none() => {
             let header = header_of(&value)?;
-            events(input, b'\n', header, take)
+            let header = events(input, b'\n', header, &mut |event| take(0, event))?;
+            Ok(vec![header])
         }
         // A line that is no whole object belongs to one over several.
         _ => contained::read(first.chain(input), take),

@@ -1,7 +1,7 @@
 //! Files as stacks write them, and files of our own read back.
 
 use proptest::prelude::*;
-use trammel_qlog::{Body, Event, Header, Metrics, Packet, ReadError, Writer, read};
+use trammel_qlog::{Body, Event, Header, Metrics, Packet, ReadError, Writer, read, read_traces};
 
 fn events(text: &[u8]) -> Result<(Header, Vec<Event>), ReadError> {
     let mut seen = Vec::new();
@@ -125,6 +125,32 @@ fn events_before_what_says_their_unit_are_read_too() {
         (seen[0].time_ms, metrics(&seen[0]).min_rtt),
         (1.0, Some(0.5))
     );
+}
+
+/// As stacks write that log both ends: the client's is empty, what failed stands in place of one.
+#[test]
+fn each_event_has_the_trace_that_it_is_of() {
+    let text = br#"{"qlog_version":"0.3","title":"both","traces":[
+{"vantage_point":{"type":"client"},"events":[]},
+{"uri":"lost.qlog","error_description":"it is gone"},
+{"vantage_point":{"type":"server"},"events":[{"time":1,"name":"a"},{"time":2,"name":"b"}]},
+{"vantage_point":{"type":"network"},"title":"tap","events":[{"time":7,"name":"c"}]}]}"#;
+    let mut seen = Vec::new();
+    let headers = read_traces(&text[..], &mut |trace, event| {
+        seen.push((trace, event.time_ms));
+    })
+    .unwrap();
+    assert_eq!(seen, [(1, 1.0), (1, 2.0), (2, 7.0)]);
+    let points: Vec<&str> = headers
+        .iter()
+        .map(|one| one.vantage_point.as_str())
+        .collect();
+    assert_eq!(points, ["client", "server", "network"]);
+    let titles: Vec<&str> = headers.iter().map(|one| one.title.as_str()).collect();
+    assert_eq!(titles, ["both", "both", "tap"]);
+    // Who wants one gets the first that has events.
+    let (header, events) = events(text).unwrap();
+    assert_eq!((header.vantage_point.as_str(), events.len()), ("server", 2));
 }
 
 #[test]
