@@ -263,7 +263,8 @@ fn fill(
     events: impl Iterator<Item = (u64, What)>,
     (origin, last): (u64, u64),
 ) {
-    let span_ms = (last - origin).max(1);
+    // An event at a millisecond is anywhere in it: the last one's is a part of the time.
+    let span_ms = last - origin + 1;
     let step_ms = span_ms.div_ceil(STEPS as u64).max(1);
     let mut delays = Histogram::of_counts(60_000);
     let (mut all, mut piece) = (Sums::default(), Sums::default());
@@ -271,12 +272,16 @@ fn fill(
     let mut samples = Rows::new("link", SAMPLES);
     let mut end = origin + step_ms;
     let mbps = |bytes: u64, ms: u64| finite(bytes as f64 * 8e-3 / ms as f64);
+    let mut begin = origin;
+    // A piece from where the one before ended up to `end`, which is no part of it.
     let mut put = |piece: &Sums, end: u64, queue: i64| {
         let left = piece.left_pkts as f64;
+        let piece_ms = end - begin;
+        begin = end;
         samples.push(&[
             ("time_s", finite((end - origin) as f64 / 1e3)),
-            ("capacity_mbps", mbps(piece.chances_bytes, step_ms)),
-            ("throughput_mbps", mbps(piece.left_bytes, step_ms)),
+            ("capacity_mbps", mbps(piece.chances_bytes, piece_ms)),
+            ("throughput_mbps", mbps(piece.left_bytes, piece_ms)),
             ("queue_pkts", queue.max(0).into()),
             ("queue_delay_us", finite(piece.delay_ms as f64 * 1e3 / left)),
         ]);
@@ -296,7 +301,7 @@ fn fill(
             delays.record(delay_ms);
         }
     }
-    put(&piece, end.min(last.max(origin + 1)), all.queue);
+    put(&piece, last + 1, all.queue);
     let mut links = Rows::new("links", LINKS);
     let share = |part: u64, whole: u64| finite(part as f64 / whole as f64);
     links.push(&[
@@ -335,7 +340,7 @@ mod tests {
     const LOG: &str = "# mahimahi mm-link (uplink) [trace] > log\n# command line: mm-link\n\
                        # queue: infinite\n# init timestamp: 7\n# base timestamp: 100\n\
                        100 + 1500\n110 # 1500\n110 - 1500 10\n120 + 1500\n130 + 1500\n\
-                       130 d 1 1500\n140 # 1500\n140 - 1500 20\n150 # 1500\n1100 # 1500\n";
+                       130 d 1 1500\n140 # 1500\n140 - 1500 20\n150 # 1500\n1099 # 1500\n";
 
     #[test]
     fn a_log_has_rates_delays_and_drops() {
@@ -357,6 +362,21 @@ mod tests {
             (1.0, 0.333333333)
         );
         assert!(run.traces[0].samples.len() <= STEPS + 1);
+    }
+
+    /// As many pieces as milliseconds allow, with a last one that is longer or shorter than others.
+    #[test]
+    fn a_steady_link_is_steady_to_its_last_piece() {
+        for last in [0, 1, 399, 400, 801, 802, 803, 2000] {
+            let text: String = (0..=last).map(|ms| format!("{ms} # 1504\n")).collect();
+            let imported = log(&text).unwrap();
+            let run = &imported.runs[0];
+            let link = run.table("links").unwrap().rows().next().unwrap();
+            assert_eq!(link.float("capacity_mbps"), Some(12.032));
+            for row in run.traces[0].samples.rows() {
+                assert_eq!(row.float("capacity_mbps"), Some(12.032), "{last}");
+            }
+        }
     }
 
     #[test]
