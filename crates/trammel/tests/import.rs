@@ -401,6 +401,36 @@ fn every_flow_has_its_own_file_of_samples() {
 }
 
 #[test]
+fn plots_that_leave_flows_out_say_so() {
+    let lab = tempfile::tempdir().unwrap();
+    let intervals: Vec<String> = (1..=2)
+        .map(|end| {
+            let stream = |socket: u32| {
+                format!("{{\"socket\":{socket},\"end\":{end},\"bits_per_second\":8e6}}")
+            };
+            let streams: Vec<String> = (5..35).map(stream).collect();
+            format!("{{\"streams\":[{}]}}", streams.join(","))
+        })
+        .collect();
+    let ends: Vec<String> = (5..35)
+        .map(|socket| {
+            let side = format!("{{\"socket\":{socket},\"seconds\":2,\"bytes\":2000000}}");
+            format!("{{\"sender\":{side},\"receiver\":{side}}}")
+        })
+        .collect();
+    let text = format!(
+        "{{\"start\":{{\"version\":\"iperf 3.12\"}},\"intervals\":[{}],\
+         \"end\":{{\"streams\":[{}]}}}}",
+        intervals.join(","),
+        ends.join(",")
+    );
+    fs::write(lab.path().join("r.json"), text).unwrap();
+    done(&trammel(lab.path(), &["import", "r.json", "-o", "out"]));
+    let page = fs::read_to_string(lab.path().join("out/report.html")).unwrap();
+    assert!(page.contains("The first 8 of 30 are shown"));
+}
+
+#[test]
 fn a_name_in_a_file_cannot_break_a_sentence_into_lines() {
     let lab = tempfile::tempdir().unwrap();
     let text = r#"{"start":{"version":"iperf 3.12","connected":[{"socket":5,

@@ -137,8 +137,8 @@ impl Curve<'_> {
     }
 }
 
-/// The plots of the first repeat of each point.
-pub(super) fn blocks(points: &[Point]) -> Vec<Block> {
+/// The plots of the first repeat of each point, and a sentence on what they leave out.
+pub(super) fn blocks(points: &[Point]) -> (Vec<Block>, Option<String>) {
     let mut curves: Vec<Curve<'_>> = Vec::new();
     for point in points {
         let first = point.imported.runs.first();
@@ -158,7 +158,11 @@ pub(super) fn blocks(points: &[Point]) -> Vec<Block> {
             });
         }
     }
+    let all = curves.len();
     curves.truncate(MOST_FLOWS);
+    let left_out = (all > MOST_FLOWS).then(|| {
+        format!("The first {MOST_FLOWS} of {all} are shown; `traces/` has the samples of all.")
+    });
     let figures = KINDS.iter().filter_map(|kind| {
         let y = Axis::linear(kind.axis.0, kind.axis.1).from_zero();
         let x = Axis::linear("time", "s");
@@ -177,7 +181,7 @@ pub(super) fn blocks(points: &[Point]) -> Vec<Block> {
         let is_flat = |one: &Series| one.points.iter().all(|(_, y)| *y == 0.0);
         (!figure.series.iter().all(is_flat)).then_some(Block::Figure(figure))
     });
-    figures.collect()
+    (figures.collect(), left_out)
 }
 
 fn points_of(kind: &Kind, trace: &Trace) -> Vec<(f64, f64)> {

@@ -24,11 +24,13 @@ pub(super) fn page(points: &[Point], tables: &[Table]) -> Report {
         point.imported.notes.iter().map(note)
     });
     let notes: Vec<Block> = notes.collect();
-    let figures = figures::blocks(points);
+    let (figures, left_out) = figures::blocks(points);
     if !figures.is_empty() {
+        let texts = left_out.into_iter().chain([inferred(tables)]);
+        let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
         sections.push(Section {
             heading: "Over time".to_owned(),
-            text: inferred(tables),
+            text: texts.join(" "),
             blocks: figures,
         });
     }
