@@ -9,7 +9,7 @@
 pub enum Label {
     /// By a closed formula, or from what operations cost on a machine.
     Predicted,
-    /// By our simulator, or a device's own graph, in virtual time.
+    /// By a simulator, or a device's own graph, in virtual time: ours, or an imported run's.
     Simulated,
     /// By the real kernel's TCP on an emulated path with free CPU.
     LinuxVt,
@@ -118,7 +118,8 @@ impl Label {
     pub fn meaning(self) -> &'static str {
         match self {
             Label::Predicted => "a closed formula, evaluated",
-            Label::Simulated => "Trammel's simulator, in virtual time",
+            // Whose simulator it was, the report says: imported runs may be ns-3's.
+            Label::Simulated => "packets of a simulator, in virtual time",
             Label::LinuxVt => "the real kernel's TCP on an emulated path with free CPU",
             Label::Measured => "real packets by the wall clock",
             Label::Modelled => "a model of a device that was not at hand",
