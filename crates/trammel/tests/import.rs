@@ -401,6 +401,47 @@ fn every_flow_has_its_own_file_of_samples() {
 }
 
 #[test]
+fn results_of_testers_stand_beside_flows_each_under_its_label() {
+    let lab = tempfile::tempdir().unwrap();
+    let folder = lab.path();
+    let trex = "{\"results\": {\"title\": \"router\", \"rate_tx_bps\": 4e9, \"tx_pps\": 5e6, \
+                \"drop_rate_percentage\": 0}, \"config\": {\"tunables\": {\"size\": 64}}}";
+    fs::write(folder.join("trex.json"), trex).unwrap();
+    let monitor = "<FlowMonitor><FlowStats><Flow flowId=\"1\" timeFirstTxPacket=\"+0s\" \
+                   timeLastTxPacket=\"+1s\" timeLastRxPacket=\"+1s\" delaySum=\"+1s\" \
+                   jitterSum=\"+0s\" txBytes=\"1000\" rxBytes=\"1000\" txPackets=\"1\" \
+                   rxPackets=\"1\" lostPackets=\"0\"/></FlowStats></FlowMonitor>";
+    fs::write(folder.join("fm.xml"), monitor).unwrap();
+    let files = ["import", "trex.json", "fm.xml"];
+    let shown = done(&trammel(folder, &files));
+    for word in ["fm: flow 1", "throughput", "router"] {
+        assert!(shown.contains(word), "{word}: {shown}");
+    }
+    let imported = trammel(folder, &[&files[..], &["-o", "out"]].concat());
+    done(&imported);
+    let said = said(&imported);
+    assert!(said.contains("1 flow and 3 results."), "{said}");
+    let page = fs::read_to_string(folder.join("out/report.html")).unwrap();
+    for part in [
+        "label-simulated\"",
+        "label-measured\"",
+        "fm: simulated, ns-3",
+        "router",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // Whose simulator it was, the page says; it was not Trammel's.
+    assert!(!page.contains("Trammel's simulator"));
+    let summary = fs::read_to_string(folder.join("out/summary.csv")).unwrap();
+    for row in ["simulate,fm,", "measured,64,"] {
+        assert!(
+            summary.lines().any(|line| line.starts_with(row)),
+            "{summary}"
+        );
+    }
+}
+
+#[test]
 fn plots_that_leave_flows_out_say_so() {
     let lab = tempfile::tempdir().unwrap();
     let intervals: Vec<String> = (1..=2)

@@ -104,8 +104,8 @@ pub(crate) fn run(job: &ImportJob) -> anyhow::Result<ExitCode> {
     if job.json {
         write_json(&tables, trammel_ground::stdout())?;
     } else if job.out.is_none() {
-        let shown = tables::shown(&tables).into_iter();
-        let texts: Vec<String> = shown.map(tables::text).collect();
+        let shown = tables::shown(&tables);
+        let texts: Vec<String> = shown.iter().map(|table| tables::text(table)).collect();
         print(texts.join("\n\n").trim_end())?;
     }
     Ok(ExitCode::from(DONE))

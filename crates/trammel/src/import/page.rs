@@ -2,7 +2,9 @@
 
 use super::figures;
 use super::point::Point;
-use super::tables::shown;
+use super::tables::{entity_column, shown};
+use std::collections::{BTreeMap, BTreeSet};
+use trammel_core::label::Label;
 use trammel_report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
 use trammel_stats::table::{Row, Table, format_float};
 
@@ -39,7 +41,7 @@ pub(super) fn page(points: &[Point], tables: &[Table]) -> Report {
         .map(|table| {
             Block::Table(TableView {
                 title: table.name().to_owned(),
-                table: table.clone(),
+                table: table.into_owned(),
                 is_open: true,
             })
         })
@@ -122,10 +124,49 @@ fn time(us: f64) -> String {
     }
 }
 
+/// The labels of the files, and who made the numbers of each.
+fn labels(points: &[Point]) -> BTreeMap<Label, BTreeSet<&str>> {
+    let mut labels: BTreeMap<Label, BTreeSet<&str>> = BTreeMap::new();
+    for point in points {
+        let by = labels.entry(point.imported.label).or_default();
+        by.insert(&point.imported.by);
+    }
+    labels
+}
+
+/// The label of all files, where they have one.
+fn one_label(points: &[Point]) -> Option<Label> {
+    let labels = labels(points);
+    let first = labels.keys().next().copied();
+    first.filter(|_| labels.len() == 1)
+}
+
+/// What there is in the tables, such as `2 flows, 1 stream and 4 results`.
+fn counts(tables: &[Table]) -> String {
+    let tables = shown(tables).into_iter();
+    let counts = tables
+        .filter(|table| table.name() != "groups")
+        .map(|table| {
+            let of = match entity_column(table.name()) {
+                "" => "result",
+                of => of,
+            };
+            let s = if table.len() == 1 { "" } else { "s" };
+            format!("{} {of}{s}", table.len())
+        });
+    let mut counts: Vec<String> = counts.collect();
+    let last = counts.pop().unwrap_or_else(|| "no result".to_owned());
+    if counts.is_empty() {
+        return last;
+    }
+    format!("{} and {last}", counts.join(", "))
+}
+
 fn answer(points: &[Point], tables: &[Table]) -> Answer {
-    let label = points.first().map(|point| point.imported.label);
+    let label = one_label(points);
     let rows = flows(tables);
     if let [flow] = rows[..]
+        && points.len() == 1
         && let Some(goodput) = flow.float("goodput_mbps")
     {
         let mut parts = Vec::new();
@@ -168,25 +209,34 @@ fn answer(points: &[Point], tables: &[Table]) -> Answer {
             label,
         };
     }
-    let counts: Vec<String> = tables
-        .iter()
-        .filter(|table| table.name() != "groups" && table.name() != "summary")
-        .map(|table| format!("{} rows of {}", table.len(), table.name()))
-        .collect();
     Answer {
         number: String::new(),
-        sentence: if counts.is_empty() {
-            let rows: usize = tables.iter().map(Table::len).sum();
-            format!("{rows} results.")
-        } else {
-            format!("{}.", counts.join(", "))
-        },
+        sentence: format!("{}.", counts(tables)),
         label,
     }
 }
 
+/// Of files of several labels, whose numbers have which.
+fn of_each_label(points: &[Point]) -> Vec<Highlight> {
+    let all = labels(points).into_iter().map(|(label, by)| {
+        let files = points.iter().filter(|point| point.imported.label == label);
+        let files = files.count();
+        Highlight {
+            name: label.words().to_owned(),
+            value: files.to_string(),
+            unit: if files == 1 { "file" } else { "files" }.to_owned(),
+            label: Some(label),
+            note: by.into_iter().collect::<Vec<_>>().join(", "),
+        }
+    });
+    all.collect()
+}
+
 fn highlights(points: &[Point], tables: &[Table]) -> Vec<Highlight> {
-    let label = points.first().map(|point| point.imported.label);
+    let label = one_label(points);
+    if label.is_none() {
+        return of_each_label(points);
+    }
     let rows = flows(tables);
     let [flow] = rows[..] else { return Vec::new() };
     let one = |name: &str, column: &str, scale: f64, unit: &str, note: &str| {

@@ -3,6 +3,7 @@
 
 use super::point::Point;
 use anyhow::bail;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use trammel_core::label::Label;
 use trammel_formats::Imported;
@@ -172,22 +173,50 @@ fn gathered(name: &str, points: &[Point]) -> Table {
     table
 }
 
-/// Every metric of every entity of every point, over the repeats.
+/// What is known of every point: metrics of flows, and results of testers.
 fn summary(points: &[Point]) -> Table {
-    let ready = points
-        .iter()
-        .flat_map(|point| &point.imported.runs)
-        .filter_map(|run| run.table("summary"));
-    let mut ready = ready.cloned();
-    // Results of testers of devices come as a summary.
-    if let Some(mut first) = ready.next() {
-        for table in ready {
-            if let Err(why) = first.append(table) {
-                trammel_ground::say(&format!("warning: {why}"));
-            }
-        }
-        return first;
+    let metrics = metrics(points);
+    match testers(points) {
+        None => metrics,
+        Some(results) if metrics.is_empty() => results,
+        Some(results) => joined(&metrics, &results),
     }
+}
+
+/// Results of testers of devices, which come as a summary.
+fn testers(points: &[Point]) -> Option<Table> {
+    let runs = points.iter().flat_map(|point| &point.imported.runs);
+    let mut ready = runs.filter_map(|run| run.table("summary")).cloned();
+    let mut first = ready.next()?;
+    for table in ready {
+        if let Err(why) = first.append(table) {
+            trammel_ground::say(&format!("warning: {why}"));
+        }
+    }
+    Some(first)
+}
+
+/// The rows of both, with the columns of both: what of `more` is not in `one` comes before the
+/// numbers, since names that rows are matched by come first.
+fn joined(one: &Table, more: &Table) -> Table {
+    let mut columns = one.columns().to_vec();
+    let is_new = |column: &&Column| one.column(&column.name).is_err();
+    let own: Vec<Column> = more.columns().iter().filter(is_new).cloned().collect();
+    let at = one.column("mean").unwrap_or(columns.len());
+    columns.splice(at..at, own);
+    let mut table = Table::new("summary", columns.clone());
+    for row in one.rows().chain(more.rows()) {
+        let cell = |column: &Column| row.get(&column.name).cloned().unwrap_or_default();
+        let cells = columns.iter().map(cell).collect();
+        table
+            .push(cells)
+            .expect("columns of one name are of one type in all summaries");
+    }
+    table
+}
+
+/// Every metric of every entity of every point, over the repeats.
+fn metrics(points: &[Point]) -> Table {
     let mut columns = vec![Column::new("engine", Text), Column::new("point", Text)];
     columns.extend(COLUMNS.iter().map(|(name, of)| Column::new(*name, *of)));
     let mut table = Table::new("summary", columns);
@@ -211,14 +240,15 @@ fn summary(points: &[Point]) -> Table {
     table
 }
 
-/// The tables that a person looks at: all but the summary, or that where there is none besides.
-pub(super) fn shown(tables: &[Table]) -> Vec<&Table> {
-    let is_summary = |table: &&Table| table.name() == "summary";
-    let others: Vec<&Table> = tables.iter().filter(|table| !is_summary(table)).collect();
-    if others.is_empty() {
-        return tables.iter().collect();
-    }
-    others
+/// The tables that a person looks at: of the summary, the rows that stand nowhere else.
+pub(super) fn shown(tables: &[Table]) -> Vec<Cow<'_, Table>> {
+    // Testers' rows alone have a label of their own.
+    let is_tester_s = |row: Row<'_>| !row.text("label").is_empty();
+    let all = tables.iter().map(|table| match table.name() {
+        "summary" if tables.len() > 1 => Cow::Owned(table.filter(is_tester_s)),
+        _ => Cow::Borrowed(table),
+    });
+    all.filter(|table| !table.is_empty()).collect()
 }
 
 /// A table as text: each row a column, since there are few rows and many columns.
