@@ -28,6 +28,15 @@ use recognise::Guess;
 use serde_json::Value;
 use std::io::Read;
 
+/// The format of a file that begins with `front`, decompressed, where that tells it: of JSON only
+/// qlog is told by its beginning.
+pub fn format_of(front: &[u8]) -> Option<Format> {
+    match recognise::by_front(front) {
+        Guess::Known(format) => Some(format),
+        Guess::Json | Guess::Nothing => None,
+    }
+}
+
 /// Reads the file `input`, which is of `format`, or of the one that its content tells. What gzip
 /// has compressed is decompressed.
 ///

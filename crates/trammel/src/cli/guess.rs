@@ -4,16 +4,39 @@
 //! is checked.
 
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::Path;
+use trammel_formats::{Format, format_of};
 use trammel_scenario::tree::Node;
 
 /// Subjects whose command is not `run`.
 const PLACED: &str = trammel_scenario::placement::SUBJECT;
 
-/// Endings of captures and of other programs' results.
-const IMPORTED: [&str; 8] = [
-    "pcap", "pcapng", "cap", "json", "flent", "gz", "sqlog", "xml",
-];
+/// Endings of captures and compressed files that no format has for its own.
+const ALSO_IMPORTED: [&str; 2] = [".cap", ".gz"];
+/// Bytes of a file that tell whether it is a log of Mahimahi's.
+const FRONT_BYTES: u64 = 4096;
+
+/// Endings of captures and of other programs' results. Most logs are those of `trammel recv`.
+fn imported() -> Vec<&'static str> {
+    let formats = Format::ALL.into_iter();
+    let endings = formats.flat_map(|format| format.endings().iter().copied());
+    let mut all: Vec<&str> = Vec::new();
+    for ending in endings.chain(ALSO_IMPORTED) {
+        if ending != ".log" && !all.contains(&ending) {
+            all.push(ending);
+        }
+    }
+    all
+}
+
+/// Whether a log is one of Mahimahi's, which has the same ending as Trammel's and D-ITG's.
+fn is_of_mahimahi(path: &Path) -> bool {
+    let mut front = Vec::new();
+    let read =
+        std::fs::File::open(path).and_then(|file| file.take(FRONT_BYTES).read_to_end(&mut front));
+    read.is_ok() && format_of(&front) == Some(Format::MahimahiLog)
+}
 
 /// What a command line that begins with a file or a folder means.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,12 +67,15 @@ pub(super) fn guess(command: &clap::Command, arguments: &[OsString]) -> Option<G
         Some("toml") => "run",
         Some("click") => "check",
         Some("pkt") => "packetdrill",
+        Some("log") if has("import") && is_of_mahimahi(path) => "import",
         Some("log") => "decode",
-        Some(ending) if path.is_file() && IMPORTED.contains(&ending) && has("import") => "import",
+        Some(_) if path.is_file() && has("import") && is_imported(first) => "import",
         _ if path.is_file() => {
+            let endings: Vec<String> = imported().iter().map(|one| format!("`{one}`")).collect();
             return Some(Guess::Unknown(format!(
                 "`{first}` is a file that no command is known for; `.toml` is run, `.click` \
-                 checked, `.pkt` run as packetdrill does, `.log` decoded"
+                 checked, `.pkt` run as packetdrill does, `.log` decoded, and {} are imported",
+                endings.join(", ")
             )));
         }
         _ => return None,
@@ -57,6 +83,10 @@ pub(super) fn guess(command: &clap::Command, arguments: &[OsString]) -> Option<G
     let mut line = arguments.to_vec();
     line.insert(1, meant.into());
     Some(Guess::Command(line))
+}
+
+fn is_imported(name: &str) -> bool {
+    imported().iter().any(|ending| name.ends_with(ending))
 }
 
 /// How a command line reads.
@@ -121,6 +151,24 @@ mod tests {
     }
 
     #[test]
+    fn every_format_s_file_is_imported_by_its_ending_or_as_mahimahi_s_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            command_of(&["trammel", path.to_str().unwrap()])
+        };
+        for format in Format::ALL {
+            for ending in format.endings() {
+                let line = at(&format!("a{ending}"), "100 + 1500\n");
+                assert!(line.starts_with("trammel import "), "{ending}: {line}");
+            }
+        }
+        assert!(at("b.cap", "").starts_with("trammel import "));
+        assert!(at("b.log", "Flow>1\n").starts_with("trammel decode "));
+    }
+
+    #[test]
     fn a_router_is_checked_and_not_run() {
         assert_eq!(command_of(&["trammel", "r.click"]), "trammel check r.click");
     }
@@ -137,6 +185,11 @@ mod tests {
         let other = folder.path().join("x.docx");
         std::fs::write(&other, "").unwrap();
         let said = guessed(&["trammel", other.to_str().unwrap()]);
-        assert!(matches!(said, Some(Guess::Unknown(_))), "{said:?}");
+        let Some(Guess::Unknown(said)) = said else {
+            panic!("{said:?}")
+        };
+        for ending in ["`.toml`", "`.json`", "`.xml`", "`.sqlog`", "`.up`"] {
+            assert!(said.contains(ending), "{said}");
+        }
     }
 }
