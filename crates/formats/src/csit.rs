@@ -9,7 +9,7 @@ use crate::document::{amount, list, number, word};
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Run};
-use crate::testers::{Number, summary};
+use crate::testers::{Number, doubt, summary};
 use serde_json::Value;
 use trammel_core::label::Label;
 
@@ -32,6 +32,7 @@ pub(crate) fn read(documents: &[Value], notes: Vec<String>) -> Result<Imported, 
         }
         test_case(&mut numbers, document, id);
     }
+    doubt(&mut numbers, &mut notes);
     let Some(summary) = summary(&numbers) else {
         return Err(ImportError::nothing(
             "none of its test cases has a rate",
@@ -241,6 +242,21 @@ mod tests {
         // A suite whose end is not the test's stands whole.
         let (_, system) = named("2n1l-10ge2p1x710-eth-other.64b-1c-eth-l2-mrr");
         assert_eq!(system, "2n1l-10ge2p1x710-eth-other 1c-eth-l2-mrr");
+    }
+
+    #[test]
+    fn rates_that_cannot_be_are_empty_cells_with_a_note() {
+        let ends = |lower: f64, upper: f64| json!({"lower": rate(lower), "upper": rate(upper)});
+        let test = json!({"test_id": ID, "passed": true, "results": {"type": "ndrpdr",
+            "ndr": ends(9e6, 8e6), "pdr": ends(9e6, 9.1e6)}});
+        let full = json!({"test_id": ID, "passed": true, "results": {"type": "mrr",
+            "receive_rate": {"rate": {"avg": 1e308}}}});
+        let imported = read(&[test, full], Vec::new()).unwrap();
+        let summary = imported.runs[0].table("summary").unwrap();
+        let means: Vec<_> = summary.rows().map(|row| row.float("mean")).collect();
+        assert_eq!(means, [None, Some(9e6), None]);
+        let note = imported.notes.concat();
+        assert!(note.starts_with("2 numbers are left out"), "{note}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::document::MOST_VALUES;
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Run, Trace};
-use crate::rows::{Rows, finite, maybe};
+use crate::rows::{Rows, finite, late_events, maybe};
 use trammel_core::label::Label;
 use trammel_core::schedule::DeliverySchedule;
 use trammel_core::time::Span;
@@ -200,6 +200,7 @@ pub(crate) fn log(text: &str) -> Result<Imported, ImportError> {
     let mut name = "link".to_owned();
     let mut base = 0_u64;
     let mut ends: Option<(u64, u64)> = None;
+    let (mut before, mut late) = (0, 0_u64);
     let last_line = text.lines().count();
     for (n, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -220,6 +221,8 @@ pub(crate) fn log(text: &str) -> Result<Imported, ImportError> {
             Some((at, _)) => {
                 let (first, last) = ends.unwrap_or((at, at));
                 ends = Some((first.min(at), last.max(at)));
+                late += u64::from(at < before);
+                before = at;
             }
             // A link that was stopped leaves its last line unfinished.
             None if n + 1 == last_line && ends.is_some() => {
@@ -240,6 +243,9 @@ pub(crate) fn log(text: &str) -> Result<Imported, ImportError> {
     if last - origin > MOST_MS {
         let what = format!("its events are {} ms apart", last - origin);
         return Err(ImportError::damaged("the log", what, GIVE));
+    }
+    if late > 0 {
+        notes.push(late_events(late));
     }
     let mut run = Run::default();
     // A second time through the text takes less memory than its events would.
@@ -389,6 +395,19 @@ mod tests {
         assert_eq!(log("100 + 1500\n110 - 15").unwrap().notes.len(), 1);
         assert!(log("1 + 2\n9000000000000 + 2").is_err());
         assert!(log("# only a head\n").is_err());
+    }
+
+    #[test]
+    fn a_log_whose_time_goes_back_says_so() {
+        let notes = log("0 + 1500\n10 - 1500 10\n5 + 1500\n7 - 1500 2\n")
+            .unwrap()
+            .notes;
+        assert_eq!(notes.len(), 1);
+        assert!(
+            notes[0].starts_with("1 event is before the one"),
+            "{notes:?}"
+        );
+        assert!(log(LOG).unwrap().notes.is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Run, Trace};
-use crate::rows::{Rows, finite, maybe};
+use crate::rows::{Rows, finite, late_events, maybe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use trammel_core::label::Label;
@@ -66,6 +66,9 @@ struct Log {
     looks: u64,
     first_ms: Option<f64>,
     last_ms: f64,
+    /// Events that are earlier than the one before them, and when that was.
+    late: u64,
+    before_ms: Option<f64>,
     sent: u64,
     sent_bytes: u64,
     lost: u64,
@@ -86,8 +89,14 @@ impl Log {
         if !time_ms.is_finite() {
             return;
         }
-        self.first_ms.get_or_insert(time_ms);
-        self.last_ms = self.last_ms.max(time_ms);
+        let first = self.first_ms.unwrap_or(time_ms);
+        self.late += u64::from(self.before_ms.is_some_and(|before| time_ms < before));
+        self.before_ms = Some(time_ms);
+        self.last_ms = match self.first_ms {
+            Some(_) => self.last_ms.max(time_ms),
+            None => time_ms,
+        };
+        self.first_ms = Some(first.min(time_ms));
         match body {
             Body::Metrics(new) => self.metrics(time_ms, &new),
             Body::State { new, .. } => {
@@ -262,6 +271,9 @@ pub(crate) fn read(input: Box<dyn Read + Send>) -> Result<Imported, ImportError>
                 "{of} has no `metrics_updated`: window and round trips are not known."
             ));
         }
+        if log.late > 0 {
+            notes.push(late_events(log.late));
+        }
         run.traces.extend(log.put(name, &mut flows));
     }
     run.tables.extend(flows.finish());
@@ -336,6 +348,8 @@ impl Log {
             ("cwnd_max_pkts", pkts((largest > 0.0).then_some(largest))),
             ("packet_bytes", finite(packet)),
         ]);
+        self.samples
+            .sort_by(|one, other| one.time_ms.total_cmp(&other.time_ms));
         let mut samples = Rows::new("flow", SAMPLES);
         for one in &self.samples {
             let metrics = &one.metrics;
@@ -440,6 +454,21 @@ mod tests {
         let events = [one(0, 10), one(10, 10), one(20, 40)];
         let events: Vec<&str> = events.iter().map(String::as_str).collect();
         assert_eq!(number(&of(&events), "rtt_mean_us"), Some(20_000.0));
+    }
+
+    #[test]
+    fn a_log_in_reverse_order_has_its_time_and_a_note() {
+        let imported = of(&[
+            SENT,
+            r#"{"time":100,"name":"recovery:metrics_updated","data":{"congestion_window":20000}}"#,
+            r#"{"time":0,"name":"recovery:metrics_updated","data":{"congestion_window":10000}}"#,
+        ]);
+        assert_eq!(number(&imported, "active_s"), Some(1.0));
+        let notes = &imported.notes;
+        assert!(notes[0].starts_with("2 events are before"), "{notes:?}");
+        let samples = imported.runs[0].traces[0].samples.rows();
+        let times: Vec<_> = samples.filter_map(|row| row.float("time_s")).collect();
+        assert_eq!(times, [0.0, 0.1]);
     }
 
     /// The flows of a file with traces of these titles, vantage points and times of their packets.

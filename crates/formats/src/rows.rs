@@ -53,6 +53,15 @@ impl Rows {
     }
 }
 
+/// The note of a log in which time goes back at `late` events.
+pub(crate) fn late_events(late: u64) -> String {
+    let are = if late == 1 { "event is" } else { "events are" };
+    format!(
+        "{late} {are} before the one that is written above: what depends on the order of time, \
+         such as means over time, may be wrong."
+    )
+}
+
 /// A number that a table can hold; nothing for what is not finite.
 pub(crate) fn finite(value: f64) -> Cell {
     if value.is_finite() {

@@ -36,15 +36,50 @@ pub(crate) struct Number {
     pub(crate) value: Option<f64>,
     /// The ends between which it lies.
     pub(crate) ends: Option<(f64, f64)>,
+    /// Whether the file has a value that cannot be: its cell is empty.
+    pub(crate) is_doubtful: bool,
     /// Of how many trials it is a mean.
     pub(crate) trials: Option<usize>,
 }
 
-/// The numbers that have a value, as a summary.
+/// The most of anything in a second that a number is believed: a Pbit/s.
+const MOST: f64 = 1e15;
+
+impl Number {
+    /// Leaves out a value that is more than can be, and ends that do not enclose anything.
+    fn doubt(&mut self) {
+        let is_too_large = self.value.is_some_and(|value| value > MOST);
+        let are_none = |(low, high): (f64, f64)| low > high || high > MOST;
+        if is_too_large || self.ends.is_some_and(are_none) {
+            (self.value, self.ends, self.is_doubtful) = (None, None, true);
+        }
+    }
+}
+
+/// Empties the cells of numbers that cannot be, and says how many.
+pub(crate) fn doubt(numbers: &mut [Number], notes: &mut Vec<String>) {
+    numbers.iter_mut().for_each(Number::doubt);
+    let doubtful = numbers.iter().filter(|one| one.is_doubtful).count();
+    if doubtful > 0 {
+        let are = if doubtful == 1 {
+            "number is"
+        } else {
+            "numbers are"
+        };
+        notes.push(format!(
+            "{doubtful} {are} left out: more than a Pbit/s, or between a lower end above the upper \
+             one."
+        ));
+    }
+}
+
+/// The numbers that have a value, as a summary; empty cells of those that cannot be.
 pub(crate) fn summary(numbers: &[Number]) -> Option<Table> {
+    numbers.iter().find(|one| one.value.is_some())?;
     let label = Label::Measured.key();
     let mut rows = Rows::new("summary", COLUMNS);
-    for one in numbers.iter().filter(|one| one.value.is_some()) {
+    let is_told = |one: &&Number| one.value.is_some() || one.is_doubtful;
+    for one in numbers.iter().filter(is_told) {
         rows.push(&[
             ("engine", label.into()),
             ("point", one.point.as_str().into()),

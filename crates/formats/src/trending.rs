@@ -7,7 +7,7 @@ use crate::csit::named;
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Run};
-use crate::testers::{Number, summary};
+use crate::testers::{Number, doubt, summary};
 use trammel_core::label::Label;
 use trammel_stats::interval::LEVEL;
 use trammel_stats::stats::{Interval, Moments};
@@ -32,6 +32,7 @@ fn test(name: &str) -> (&'static str, &'static str) {
 /// Reads a file of trending.
 pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
     let mut numbers = Vec::new();
+    let mut notes = vec!["Each number is the mean over the builds.".to_owned()];
     for line in text.lines() {
         let mut fields = line.split(',').map(|field| field.trim_matches([' ', '"']));
         let name = fields.next().unwrap_or_default();
@@ -56,8 +57,10 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
             value: Some(mean),
             ends: interval.map(|ends| (ends.low, ends.high)),
             trials: usize::try_from(moments.count()).ok(),
+            ..Number::default()
         });
     }
+    doubt(&mut numbers, &mut notes);
     let Some(summary) = summary(&numbers) else {
         return Err(ImportError::nothing(
             "no test in it has a rate",
@@ -72,7 +75,7 @@ pub(crate) fn read(text: &str) -> Result<Imported, ImportError> {
             tables: vec![summary],
             ..Run::default()
         }],
-        notes: vec!["Each number is the mean over the builds.".to_owned()],
+        notes,
     })
 }
 

@@ -8,7 +8,7 @@ use crate::document::{amount, list, number, word};
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Run};
-use crate::testers::{Number, summary};
+use crate::testers::{Number, doubt, summary};
 use serde_json::Value;
 use trammel_core::label::Label;
 
@@ -39,6 +39,7 @@ pub(crate) fn read(documents: &[Value], notes: Vec<String>) -> Result<Imported, 
             statistics(&mut numbers, document);
         }
     }
+    doubt(&mut numbers, &mut notes);
     let Some(summary) = summary(&numbers) else {
         return Err(ImportError::nothing(
             "it has no results of a benchmark and no statistics",
