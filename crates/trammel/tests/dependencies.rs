@@ -640,7 +640,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "files are read from what the caller gives",
     ),
     (
-        "formats/src/qlog.rs",
+        "formats/src/qlog/mod.rs",
         "std::io",
         "logs are read from what the caller gives",
     ),
