@@ -1,6 +1,7 @@
-//! How the numbers of a file are known: files that `trammel export` wrote say it themselves.
+//! How the numbers of a file are known: files that Trammel wrote say it themselves.
 //!
-//! They have the shape of what iperf3 and Flent measure, but a simulated flow stays simulated.
+//! They have the shape of what iperf3, Flent and stacks of QUIC measure, but a simulated flow stays
+//! simulated.
 
 use crate::document::word;
 use crate::error::ImportError;
@@ -26,6 +27,29 @@ impl Origin {
             .transpose()
     }
 
+    /// Of a qlog whose vantage point is called `name`: `trammel, simulated`.
+    pub(crate) fn of_qlog(
+        name: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<Origin>, ImportError> {
+        // Logs of versions before this label was written.
+        if name == OWN.trim_end() {
+            notes.push(
+                "Trammel wrote this log and does not say how its numbers are known: they count as \
+                 simulated."
+                    .to_owned(),
+            );
+            return Ok(Some(Origin {
+                by: name.to_owned(),
+                label: Label::Simulated,
+            }));
+        }
+        let Some((by, label)) = name.split_once(", ").filter(|(by, _)| *by == "trammel") else {
+            return Ok(None);
+        };
+        told(Some(by), Some(label), "vantage_point.name").map(Some)
+    }
+
     /// Of a file in Flent's shape, which has the label before `by trammel` in its note.
     pub(crate) fn of_flent(file: &Value) -> Result<Option<Origin>, ImportError> {
         let by = word(file, "/metadata/FLENT_VERSION").filter(|by| by.starts_with(OWN));
@@ -44,11 +68,7 @@ fn told(by: Option<&str>, label: Option<&str>, at: &str) -> Result<Origin, Impor
             Some(label) => format!("`{}` is no label of a result", label.escape_debug()),
             None => "it is by Trammel and does not say how its numbers are known".to_owned(),
         };
-        ImportError::damaged(
-            format!("`{at}`"),
-            what,
-            "export the run again with `trammel export`",
-        )
+        ImportError::damaged(format!("`{at}`"), what, "let `trammel` write it again")
     })?;
     Ok(Origin {
         by: by.unwrap_or("trammel").to_owned(),
@@ -93,6 +113,20 @@ mod tests {
         assert!(why.contains("`guessed` is no label"), "{why}");
         assert!(Origin::of_iperf3(&json!({"trammel": {}})).is_err());
         assert_eq!(Origin::of_iperf3(&json!({})).unwrap(), None);
+    }
+
+    #[test]
+    fn a_qlog_of_trammel_is_as_it_says_and_an_old_one_simulated() {
+        let mut notes = Vec::new();
+        let mut of = |name: &str| {
+            let origin = Origin::of_qlog(name, &mut notes);
+            origin.map(|origin| origin.map(|origin| origin.label))
+        };
+        assert_eq!(of("trammel, linux_vt").unwrap(), Some(Label::LinuxVt));
+        assert_eq!(of("trammel").unwrap(), Some(Label::Simulated));
+        assert_eq!(of("quic-go").unwrap(), None);
+        assert!(of("trammel, guessed").is_err());
+        assert_eq!(notes.len(), 1);
     }
 
     #[test]

@@ -9,6 +9,8 @@ pub struct Header {
     pub title: String,
     /// Whose log it is: `client`, `server`, `network`, or nothing.
     pub vantage_point: String,
+    /// What wrote it, the vantage point's name.
+    pub by: String,
     /// Milliseconds that one unit of `time` is.
     pub unit_ms: f64,
     /// Milliseconds that one unit of a round trip is.
@@ -24,6 +26,7 @@ impl Header {
             version: "0.3".to_owned(),
             title: title.to_owned(),
             vantage_point: "client".to_owned(),
+            by: "trammel".to_owned(),
             unit_ms: 1.0,
             rtt_unit_ms: 1.0,
             is_delta: false,

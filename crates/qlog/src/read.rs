@@ -242,6 +242,7 @@ pub(crate) fn trace_header(trace: &Value) -> Header {
         version: String::new(),
         title: at("/title").unwrap_or_default().to_owned(),
         vantage_point: at("/vantage_point/type").unwrap_or_default().to_owned(),
+        by: at("/vantage_point/name").unwrap_or_default().to_owned(),
         unit_ms,
         // Later drafts say milliseconds whatever the unit of times is.
         rtt_unit_ms: unit_ms,

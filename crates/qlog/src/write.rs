@@ -29,7 +29,7 @@ impl<W: Write> Writer<W> {
             "qlog_format": "JSON-SEQ",
             "title": header.title,
             "trace": {
-                "vantage_point": { "type": header.vantage_point, "name": "trammel" },
+                "vantage_point": { "type": header.vantage_point, "name": header.by },
                 "title": header.title,
                 "common_fields": {
                     "protocol_type": ["TCP"],

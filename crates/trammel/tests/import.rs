@@ -369,6 +369,24 @@ fn what_was_simulated_stays_simulated_through_another_program_s_format() {
 }
 
 #[test]
+fn the_log_of_a_simulated_flow_is_simulated() {
+    let lab = tempfile::tempdir().unwrap();
+    let scenario = "duration = '2 s'\nqlog = true\n[path]\nrate = '10 Mbit/s'\n\
+                    rtt = '20 ms'\n[[flow]]\nvariant = 'cubic'\nstart = '0 s'\n";
+    fs::write(lab.path().join("s.toml"), scenario).unwrap();
+    let args = ["run", "s.toml", "--engine", "simulate", "-o", "known"];
+    done(&trammel(lab.path(), &args));
+    let log = "known/qlog/base.cubic.sqlog";
+    let output = done(&trammel(lab.path(), &["import", log, "--json"]));
+    let tables: serde_json::Value = serde_json::from_str(&output).unwrap();
+    let row = &tables["tables"]["flows"][0];
+    assert_eq!(
+        (&row["flow"], &row["engine"]),
+        (&"cubic".into(), &"simulate".into())
+    );
+}
+
+#[test]
 fn a_capture_and_another_program_s_file_stand_together_in_any_order() {
     let lab = tempfile::tempdir().unwrap();
     let names = ["kernel.sender.pcap.gz", "two.json", "upload.flent.gz"];

@@ -7,6 +7,7 @@ use anyhow::Context;
 use std::fs::{File, create_dir_all};
 use std::io::BufWriter;
 use std::path::Path;
+use trammel_core::label::Label;
 use trammel_netsim::ids::FlowId;
 use trammel_report::run_folder::file_name;
 use trammel_scenario::model::Pcap;
@@ -54,7 +55,8 @@ pub(super) fn logs(built: &mut Built, folder: &Path, point: &str) -> anyhow::Res
         let path = folder.join(format!("{point}.{}.sqlog", file_name(&flow.name)));
         let file = File::create(&path).with_context(|| format!("`{}`", path.display()))?;
         let out = BufWriter::new(file);
-        qlog_of::write(out, &flow.name, flow.payload_bytes, samples, &passed)
+        let (label, payload) = (Label::Simulated, flow.payload_bytes);
+        qlog_of::write(out, label, &flow.name, payload, samples, &passed)
             .with_context(|| format!("`{}`", path.display()))?;
     }
     Ok(())

@@ -6,20 +6,27 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use trammel_core::label::Label;
 use trammel_netsim::network::Passed;
 use trammel_netsim::trace::Sample;
 use trammel_qlog::{Body, Event, Header, Metrics, Packet, Writer};
 use trammel_tcp::cc::{CaState, INFINITE_SSTHRESH};
 
-/// Writes the log of the flow `name`, whose full segments carry `payload` bytes.
+/// Writes the log of the flow `name`, whose full segments carry `payload` bytes. It says `label`,
+/// since others read it as what a stack measured.
 pub(crate) fn write(
     out: impl Write,
+    label: Label,
     name: &str,
     payload: u32,
     samples: &[Sample],
     passed: &[Passed],
 ) -> io::Result<()> {
-    let mut writer = Writer::begin(out, &Header::client(name))?;
+    let header = Header {
+        by: format!("trammel, {}", label.key()),
+        ..Header::client(name)
+    };
+    let mut writer = Writer::begin(out, &header)?;
     let mut samples = samples.iter().peekable();
     let mut states = States::default();
     let mut packets = Packets::default();
@@ -219,11 +226,11 @@ mod tests {
         let flow = trammel_netsim::ids::FlowId::new(0);
         let (passed, samples) = crate::simulate::sender(&scenario, 1, flow).unwrap();
         let mut file = Vec::new();
-        write(&mut file, "reno", 1448, &samples, &passed).unwrap();
+        write(&mut file, Label::Simulated, "reno", 1448, &samples, &passed).unwrap();
         let (mut sent, mut lost, mut acked, mut states) = (0, 0, 0, Vec::new());
         let mut largest = 0.0_f64;
         let mut last = 0.0;
-        trammel_qlog::read(&file[..], &mut |event| {
+        let header = trammel_qlog::read(&file[..], &mut |event| {
             assert!(event.time_ms >= last, "{event:?}");
             last = event.time_ms;
             match event.body {
@@ -240,6 +247,7 @@ mod tests {
             }
         })
         .unwrap();
+        assert_eq!(header.by, "trammel, simulated");
         let data = passed
             .iter()
             .filter(|one| one.is_sent && one.segment.len > 0);

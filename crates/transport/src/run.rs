@@ -365,7 +365,7 @@ impl Outcome for Carried<'_> {
                     // The kernel tells samples; the simulator's log has its packets too.
                     let (flow, payload) = (&one.trace.entity, payload_bytes(&point.scenario));
                     let mut log = Vec::new();
-                    qlog_of::write(&mut log, flow, payload, samples, &[])?;
+                    qlog_of::write(&mut log, one.label, flow, payload, samples, &[])?;
                     let flow = file_name(flow);
                     out.write(&format!("qlog/{name}.{flow}.sqlog"), &log)?;
                 }

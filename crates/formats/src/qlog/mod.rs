@@ -8,9 +8,11 @@ mod log;
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Run};
+use crate::origin::{Origin, one};
 use crate::rows::{Rows, late_events};
 use log::{FLOWS, Log};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::io::Read;
 use trammel_core::label::Label;
 use trammel_qlog::Header;
@@ -63,6 +65,7 @@ pub(crate) fn read(input: Box<dyn Read + Send>) -> Result<Imported, ImportError>
     }
     let of: Vec<&Header> = logs.keys().map(|at| &headers[*at]).collect();
     let names = names(&of);
+    let own = own(&of, &mut notes)?;
     let mut flows = Rows::new("flows", FLOWS);
     let mut run = Run::default();
     for (name, log) in names.iter().zip(logs.into_values()) {
@@ -82,13 +85,30 @@ pub(crate) fn read(input: Box<dyn Read + Send>) -> Result<Imported, ImportError>
     }
     run.tables.extend(flows.finish());
     let version = headers.first().map_or("", |header| &header.version);
+    let mut by = format!("a qlog of version {version}");
+    if let Some(own) = &own {
+        let _ = write!(by, " by {}", own.by);
+    }
     Ok(Imported {
         format: Format::Qlog,
-        by: format!("a qlog of version {version}"),
-        label: Label::Measured,
+        by,
+        label: own.map_or(Label::Measured, |own| own.label),
         runs: vec![run],
         notes,
     })
+}
+
+/// Whose log it is, where it is Trammel's.
+fn own(headers: &[&Header], notes: &mut Vec<String>) -> Result<Option<Origin>, ImportError> {
+    let told = headers.iter().map(|header| {
+        let own = Origin::of_qlog(&header.by, notes)?;
+        Ok(own.unwrap_or_else(|| Origin {
+            by: String::new(),
+            label: Label::Measured,
+        }))
+    });
+    let told = one(&told.collect::<Result<Vec<_>, ImportError>>()?)?;
+    Ok(told.filter(|own| !own.by.is_empty()))
 }
 
 /// The name of each trace's flow: of one its title, of several what tells them apart.
