@@ -72,10 +72,10 @@ fn subject(metric: Metric, point: &Point) -> String {
     }
 }
 
-fn along(
+fn along<'a>(
     file: &File,
     numbers: &Numbers,
-    points: &[&Point],
+    points: &[&'a Point],
     at: usize,
     metric: Metric,
 ) -> Option<Finding> {
@@ -83,7 +83,7 @@ fn along(
         .into_iter()
         .filter(|other| *other != at && !super::axis::follows(file, *other, at))
         .collect();
-    let mut groups: Vec<(String, Vec<&Point>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<&'a Point>)> = Vec::new();
     for point in points {
         let group = conditions(point, &others);
         match groups.iter_mut().find(|(known, _)| *known == group) {
@@ -91,33 +91,87 @@ fn along(
             None => groups.push((group, vec![point])),
         }
     }
-    let mut used: Vec<Used> = Vec::new();
-    let mut parts = Vec::new();
-    let mut shown = String::new();
-    for (group, mut points) in groups {
+    let mut found: Vec<Group<'_>> = Vec::new();
+    for (name, mut points) in groups {
         points.sort_by(|a, b| {
             let number = |point: &Point| point.swept[at].number.unwrap_or_default();
             number(a).total_cmp(&number(b))
         });
-        let (first, last) = (*points.first()?, *points.last()?);
-        let ((from, a), (to, b)) = (metric.at(numbers, first)?, metric.at(numbers, last)?);
-        used.extend([a, b]);
-        if parts.len() == MOST_GROUPS {
-            break;
-        }
-        let (part, number) = ends(metric, (first, from), (last, to), at);
-        if shown.is_empty() {
-            shown = number;
-        }
-        let group = if group.is_empty() {
-            group
-        } else {
-            format!("{group}: ")
+        let one = |point: &'a Point| {
+            let (number, used) = metric.at(numbers, point)?;
+            Some((point, number, used))
         };
-        parts.push(format!("{group}{part}"));
+        let all: Vec<_> = points.into_iter().filter_map(one).collect();
+        if !all.is_empty() {
+            found.push(Group { name, all });
+        }
     }
+    let (shown, said) = of_groups(metric, &found, at)?;
+    let with_one: usize = found.iter().map(|group| group.all.len()).sum();
+    let missing = match points.len() - with_one {
+        0 => String::new(),
+        1 => format!(" 1 of {} points has none.", points.len()),
+        n => format!(" {n} of {} points have none.", points.len()),
+    };
+    let used: Vec<Used> = match &found[..] {
+        [Group { all, .. }] => [&all[0].2, &all[all.len() - 1].2]
+            .map(Clone::clone)
+            .to_vec(),
+        groups => {
+            let all = groups.iter().flat_map(|group| &group.all);
+            all.map(|(.., used)| used.clone()).collect()
+        }
+    };
     let what = capital(&subject(metric, points[0]));
-    Some(Finding::new(shown, format!("{what}: {}.", parts.join("; "))).resting_on(used))
+    Some(Finding::new(shown, format!("{what}: {said}{missing}")).resting_on(used))
+}
+
+/// The points of one condition along the axis, those with a number.
+struct Group<'a> {
+    /// What the points have in common; empty where there is one group.
+    name: String,
+    /// By their place on the axis; at least one.
+    all: Vec<(&'a Point, Number, Used)>,
+}
+
+/// What is shown large of all groups, and the sentence: both ends of the first ones, and between
+/// what the others lie.
+fn of_groups(metric: Metric, groups: &[Group<'_>], at: usize) -> Option<(String, String)> {
+    let (named, others) = groups.split_at(groups.len().min(MOST_GROUPS));
+    let mut parts = Vec::new();
+    let mut said: Vec<Number> = Vec::new();
+    for Group { name, all } in named {
+        let ((first, from, _), (last, to, _)) = (all.first()?, all.last()?);
+        let (part, arrow) = ends(metric, (first, *from), (last, *to), at);
+        if groups.len() == 1 {
+            return Some((arrow, format!("{part}.")));
+        }
+        parts.push(format!("{name}: {part}"));
+        said.extend([*from, *to]);
+    }
+    let numbers = |groups: &[Group<'_>]| -> Vec<Number> {
+        let all = groups.iter().flat_map(|group| &group.all);
+        all.map(|(_, number, _)| *number).collect()
+    };
+    if !others.is_empty() {
+        let rest = numbers(others);
+        let cases = match others {
+            [only] => only.name.clone(),
+            _ => format!("in {} more cases", others.len()),
+        };
+        parts.push(format!("{cases}: {}", metric.kind.span(&rest)?));
+        said.extend(rest);
+    }
+    let all = numbers(groups);
+    let shown = metric.kind.span(&all)?;
+    // A number between both ends of the axis may lie beyond them.
+    let beyond = if metric.kind.span(&said)? == shown {
+        String::new()
+    } else {
+        format!(" Over all {} points: {shown}.", all.len())
+    };
+    let sentence = format!("{}.{beyond}", parts.join("; "));
+    Some((shown, sentence))
 }
 
 /// Both ends of an axis, and what is shown large of them.
@@ -136,9 +190,73 @@ fn ends(
         let arrow = format!("{} → {}", metric.kind.mean(from), metric.kind.mean(to));
         return (both, arrow);
     }
-    let (low, high) = (from.mean.min(to.mean), from.mean.max(to.mean));
-    (
-        format!("{both} (no clear difference)"),
-        metric.kind.range(low, high),
-    )
+    let span = metric.kind.span(&[from, to]).unwrap_or_default();
+    (format!("{both} (no clear difference)"), span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(sweep: &str) -> File {
+        let text = format!(
+            "duration = '1 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n\
+             [[flow]]\nname = 'a'\nvariant = 'cubic'\n[sweep]\n{sweep}"
+        );
+        File::parse("test.toml", &text, std::path::Path::new(".")).unwrap()
+    }
+
+    /// What is found where the goodput at the points is `values`, in their order.
+    fn found(file: &File, values: &[Option<f64>]) -> Finding {
+        let points = file.points.iter().zip(values);
+        let rows = points.filter_map(|(point, v)| Some((point.id.as_str(), "a", "goodput", (*v)?)));
+        // Every point has run, even where its flow got nothing that counts.
+        let runs = file.points.iter();
+        let runs = runs.map(|point| (point.id.as_str(), "a", "sent", 1.0));
+        let numbers = Numbers::simulated(file, rows.chain(runs));
+        find(file, &numbers, &Shape::of(file), Metric::GOODPUT).unwrap()
+    }
+
+    const BOTH: &str = "'path.rtt' = ['10 ms', '40 ms', '160 ms']\n\
+                        'path.queue.limit' = ['0.25 bdp', '1 bdp', '4 bdp']";
+
+    #[test]
+    fn a_sentence_that_leaves_groups_out_says_between_what_they_lie() {
+        let file = file(BOTH);
+        let values = [18.6, 18.65, 18.7, 18.3, 18.4, 18.5, 17.0, 17.1, 17.2].map(Some);
+        let Finding {
+            number,
+            sentence,
+            used,
+        } = found(&file, &values);
+        assert_eq!(number, "17–18.7 Mbit/s");
+        assert!(sentence.contains("with a queue of 1 BDP: "), "{sentence}");
+        let end = "; with a queue of 4 BDP: 17.2–18.7 Mbit/s.";
+        assert!(sentence.ends_with(end), "{sentence}");
+        assert_eq!(used.len(), 9);
+    }
+
+    #[test]
+    fn a_number_between_the_ends_is_not_beyond_what_is_said() {
+        let file = file(
+            "'path.rtt' = ['10 ms', '40 ms', '160 ms']\n'path.rate' = ['5 Mbit/s', '50 Mbit/s']",
+        );
+        let values = [4.0, 41.0, 4.2, 47.0, 4.4, 43.0].map(Some);
+        let Finding {
+            number, sentence, ..
+        } = found(&file, &values);
+        assert_eq!(number, "4–47 Mbit/s");
+        let end = " Over all 6 points: 4–47 Mbit/s.";
+        assert!(sentence.ends_with(end), "{sentence}");
+    }
+
+    #[test]
+    fn points_without_a_number_are_counted() {
+        let file = file(BOTH);
+        let mut values = [18.6, 18.65, 18.7, 18.3, 18.4, 18.5, 17.0, 17.1, 17.2].map(Some);
+        values[2] = None;
+        let sentence = found(&file, &values).sentence;
+        assert!(sentence.ends_with(" 1 of 9 points has none."), "{sentence}");
+        assert!(sentence.contains("17.2–18.5 Mbit/s"), "{sentence}");
+    }
 }

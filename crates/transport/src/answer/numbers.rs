@@ -118,6 +118,28 @@ impl Numbers {
         }
     }
 
+    /// Numbers of the simulator by point, entity and metric, as tests write them.
+    #[cfg(test)]
+    pub(super) fn simulated<'a>(
+        file: &File,
+        rows: impl IntoIterator<Item = (&'a str, &'a str, &'a str, f64)>,
+    ) -> Numbers {
+        let rows = rows.into_iter().map(|(point, entity, metric, mean)| {
+            let [point, model, entity, metric] = [point, "", entity, metric].map(str::to_owned);
+            let (interval, n) = (None, 1);
+            let number = Number { mean, interval, n };
+            ((Label::Simulated, point, model, entity, metric), number)
+        });
+        Numbers {
+            all: Rc::new(rows.collect()),
+            models: Vec::new(),
+            bottlenecks: bottlenecks(file),
+            is_late: false,
+            labels: vec![Label::Simulated],
+            label: Label::Simulated,
+        }
+    }
+
     /// The same numbers as `label` has them.
     pub(super) fn by(&self, label: Label) -> Numbers {
         Numbers {

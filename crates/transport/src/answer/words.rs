@@ -65,16 +65,27 @@ impl Kind {
     /// `58–66 %`, or `940 µs to 1.2 ms`.
     pub(super) fn range(self, low: f64, high: f64) -> String {
         let digits = if high > 0.0 && low / high > 0.9 { 3 } else { 2 };
-        let (from, to) = (self.say(low, digits), self.say(high, digits));
-        match (from.rsplit_once(' '), to.rsplit_once(' ')) {
-            _ if from == to => from,
-            (Some((bare, unit)), Some((_, other))) if unit == other => format!("{bare}–{to}"),
-            (None, None) => format!("{from}–{to}"),
-            _ => format!("{from} to {to}"),
-        }
+        between(self.say(low, digits), &self.say(high, digits))
+    }
+
+    /// The least and the greatest mean of `all`, in the digits of either alone: `18.6–19 Mbit/s`;
+    /// nothing where there are none.
+    pub(super) fn span(self, all: &[Number]) -> Option<String> {
+        let by_mean = |a: &&Number, b: &&Number| a.mean.total_cmp(&b.mean);
+        let (low, high) = (all.iter().min_by(by_mean)?, all.iter().max_by(by_mean)?);
+        Some(between(self.mean(*low), &self.mean(*high)))
     }
 }
 
+/// Both ends, with one unit where they have the same.
+fn between(from: String, to: &str) -> String {
+    match (from.rsplit_once(' '), to.rsplit_once(' ')) {
+        _ if from == to => from,
+        (Some((bare, unit)), Some((_, other))) if unit == other => format!("{bare}–{to}"),
+        (None, None) => format!("{from}–{to}"),
+        _ => format!("{from} to {to}"),
+    }
+}
 /// Digits of a mean that its interval does not make meaningless: two or three.
 fn digits(number: Number) -> usize {
     let Some((low, high)) = number.interval else {
