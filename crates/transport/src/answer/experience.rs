@@ -4,7 +4,8 @@
 use super::axis::{Shape, value, varying};
 use super::finding::{Finding, Metric, Of, Used};
 use super::numbers::{Number, Numbers};
-use super::words::{Kind, conditions};
+use super::sweep::left_out;
+use super::words::{Kind, conditions, list};
 use super::{along, rank};
 use trammel_report::{Block, Section, TableView};
 use trammel_scenario::File;
@@ -133,9 +134,16 @@ pub(super) fn find(file: &File, numbers: &Numbers, shape: &Shape) -> Option<Find
                 Some((number, conditions(point, &varying)))
             };
             let all: Vec<_> = points.iter().filter_map(number).collect();
-            let Some(said) = say(*kind, &all) else {
+            let Some(mut said) = say(*kind, &all) else {
                 continue;
             };
+            let has_none = |point: &&&Point| numbers.get(&point.id, &app.name, name).is_none();
+            let without = points.iter().filter(has_none);
+            let without: Vec<String> = without.map(|point| conditions(point, &varying)).collect();
+            if !without.is_empty() {
+                let said_of_others = said.trim_end_matches(THROUGHOUT);
+                said = format!("{said_of_others}, there is none {}", list(&without));
+            }
             let said_is_constant = said.ends_with(THROUGHOUT);
             let words = words.replace("{}", &format!("`{}`", app.name));
             clauses.push(format!("{words} {said}"));
@@ -171,7 +179,9 @@ pub(super) fn find(file: &File, numbers: &Numbers, shape: &Shape) -> Option<Find
 /// The numbers of every application side by side: a row each, a column a point.
 pub(super) fn section(file: &File, numbers: &Numbers) -> Option<Section> {
     let points = file.points.iter().filter(|point| numbers.has(&point.id));
-    let points: Vec<&Point> = points.take(MOST_COLUMNS).collect();
+    let points: Vec<&Point> = points.collect();
+    let left_out = left_out(points.len(), MOST_COLUMNS);
+    let points = &points[..points.len().min(MOST_COLUMNS)];
     let first = points.first()?;
     let varying = varying(file);
     let mut columns = vec![Column::new("application", Text), Column::new("of it", Text)];
@@ -209,9 +219,10 @@ pub(super) fn section(file: &File, numbers: &Numbers) -> Option<Section> {
     }
     (!table.is_empty()).then(|| Section {
         heading: "Applications".to_owned(),
-        text: "What the users get, all users of an application together: means over the repeats. \
-               Intervals are in the table `summary`."
-            .to_owned(),
+        text: format!(
+            "What the users get, all users of an application together: means over the repeats. \
+             {left_out}Intervals are in the table `summary`."
+        ),
         blocks: vec![Block::Table(TableView {
             title: "What users get".to_owned(),
             table,
@@ -244,7 +255,7 @@ fn say(kind: Kind, all: &[(Number, String)]) -> Option<String> {
             if all.iter().all(|(number, _)| kind.mean(*number) == same) {
                 return Some(format!("is {same}{THROUGHOUT}"));
             }
-            Some(format!("is {}{unclear}", super::words::list(&parts)))
+            Some(format!("is {}{unclear}", list(&parts)))
         }
     }
 }

@@ -4,8 +4,8 @@ use super::axis::{Sweep, axis, name};
 use super::experience::judged_by;
 use super::numbers::Numbers;
 use super::rank::capital;
-use super::sweep::{curve, groups};
-use super::words::Kind;
+use super::sweep::{curve, groups, left_out};
+use super::words::{Kind, list};
 use trammel_report::Block;
 use trammel_report::figure::{Axis, Figure};
 use trammel_scenario::File;
@@ -36,7 +36,9 @@ pub(super) fn figures(file: &File, numbers: &Numbers, sweep: &Sweep) -> Vec<Bloc
         let id = format!("experience-{}", place + 1);
         let y = Axis::linear(&words, unit).from_zero();
         let mut figure = Figure::new(&id, &title, axis(file, at), y);
+        let mut without = Vec::new();
         for (colour, (group, points)) in groups.iter().take(MOST_CURVES).enumerate() {
+            let drawn = figure.series.len();
             for label in &numbers.labels {
                 let engine = numbers.by(*label);
                 let find = |point: &Point| {
@@ -48,8 +50,44 @@ pub(super) fn figures(file: &File, numbers: &Numbers, sweep: &Sweep) -> Vec<Bloc
                     figure = figure.with(series.labelled(*label).coloured(colour));
                 }
             }
+            if figure.series.len() == drawn && !group.is_empty() {
+                without.push(group.clone());
+            }
         }
-        (!figure.series.is_empty()).then_some(Block::Figure(figure))
+        let without = match without.len() {
+            0 => String::new(),
+            _ => format!("Without a number at any point: {}.", list(&without)),
+        };
+        let caption = left_out(groups.len(), MOST_CURVES) + &without;
+        (!figure.series.is_empty()).then(|| Block::Figure(figure.captioned(&caption)))
     });
     figures.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::axis::Shape;
+    use super::*;
+
+    #[test]
+    fn a_curve_without_points_is_named() {
+        let text = "duration = '1 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n\
+             [[app]]\nkind = 'web'\nname = 'pages'\n[sweep]\n\
+             'path.rate' = ['5 Mbit/s', '20 Mbit/s', '80 Mbit/s']\n\
+             'path.queue.discipline' = ['droptail', 'fq_codel']";
+        let file = File::parse("test.toml", text, std::path::Path::new(".")).unwrap();
+        let ids = file.points.iter().map(|point| point.id.as_str());
+        let with_one = ids.filter(|id| id.contains("fq_codel"));
+        let rows = with_one.map(|id| (id, "pages", "time_p50", 1.4));
+        let numbers = Numbers::simulated(&file, rows);
+        let Shape::Sweep(sweep) = Shape::of(&file) else {
+            panic!("names along a number are a sweep");
+        };
+        let blocks = figures(&file, &numbers, &sweep);
+        let [Block::Figure(figure)] = &blocks[..] else {
+            panic!("one application has one figure");
+        };
+        assert_eq!(figure.series.len(), 1);
+        assert_eq!(figure.caption, "Without a number at any point: droptail.");
+    }
 }

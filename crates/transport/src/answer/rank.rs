@@ -35,6 +35,8 @@ struct Ranking {
     tied: usize,
     /// How many were left out since they idle the link.
     idle: usize,
+    /// The names of those that have no such number: nothing came to an end, say.
+    without: Vec<String>,
 }
 
 impl Ranking {
@@ -48,6 +50,10 @@ impl Ranking {
             .map(|one| format!("`{}`", one.name))
             .collect();
         list(&names)
+    }
+
+    fn compares(&self) -> bool {
+        self.all.len() + self.idle > 1 && !self.all.is_empty()
     }
 
     fn is_clear(&self) -> bool {
@@ -79,15 +85,21 @@ pub(super) fn find(file: &File, numbers: &Numbers, metrics: &[Metric]) -> Option
     });
     let mut first = None;
     for metric in metrics {
-        let rankings = rankings(file, numbers, *metric, &names, &others);
+        let all = rankings(file, numbers, *metric, &names, &others);
+        let without = without(*metric, &all);
+        // Of one name nothing is said by comparing.
+        let rankings: Vec<Ranking> = all.into_iter().filter(Ranking::compares).collect();
         if rankings.is_empty() {
             continue;
         }
-        if rankings.iter().any(Ranking::is_clear) {
-            return Some(say(*metric, &rankings));
+        let is_clear = rankings.iter().any(Ranking::is_clear);
+        if is_clear || first.is_none() {
+            let mut found = say(*metric, &rankings);
+            found.sentence += &without;
+            first = Some(found);
         }
-        if first.is_none() {
-            first = Some(say(*metric, &rankings));
+        if is_clear {
+            return first;
         }
     }
     first
@@ -110,7 +122,7 @@ fn rankings(
             None => paths.push((path, vec![point])),
         }
     }
-    let ranked = paths.into_iter().filter_map(|(path, points)| {
+    let ranked = paths.into_iter().map(|(path, points)| {
         let used_most = points.iter().filter_map(|point| use_of(numbers, point));
         let used_most = used_most.fold(0.0, f64::max);
         let idles = |point: &Point| {
@@ -118,14 +130,14 @@ fn rankings(
                 && use_of(numbers, point).is_some_and(|used| used < USES * used_most)
         };
         let idle = points.iter().filter(|point| idles(point)).count();
-        let candidates = points.into_iter().filter(|point| !idles(point));
-        let mut all: Vec<Candidate> = candidates
-            .filter_map(|point| {
-                let (number, used) = metric.at(numbers, point)?;
-                let name = name_of(file, point, names);
-                Some(Candidate { name, number, used })
-            })
-            .collect();
+        let (mut all, mut without): (Vec<Candidate>, Vec<String>) = (Vec::new(), Vec::new());
+        for point in points.into_iter().filter(|point| !idles(point)) {
+            let name = name_of(file, point, names);
+            match metric.at(numbers, point) {
+                Some((number, used)) => all.push(Candidate { name, number, used }),
+                None => without.push(name),
+            }
+        }
         all.sort_by(|a, b| {
             let order = a.number.mean.total_cmp(&b.number.mean);
             if metric.more_is_better {
@@ -134,15 +146,15 @@ fn rankings(
                 order
             }
         });
-        let best = all.first()?.number;
-        let clearly_worse = all.iter().position(|one| best.differs_from(one.number));
-        let tied = clearly_worse.unwrap_or(all.len());
-        (all.len() + idle > 1).then_some(Ranking {
+        let is_worse = |one: &Candidate| all[0].number.differs_from(one.number);
+        let tied = all.iter().position(is_worse).unwrap_or(all.len());
+        Ranking {
             path,
             all,
             tied,
             idle,
-        })
+            without,
+        }
     });
     ranked.collect()
 }
@@ -253,6 +265,39 @@ fn say(metric: Metric, rankings: &[Ranking]) -> Finding {
     .resting_on(used)
 }
 
+/// Which names have no such number, and at how many of the paths: ranks do not cover those.
+fn without(metric: Metric, all: &[Ranking]) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for name in all.iter().flat_map(|one| &one.without) {
+        match counts.iter_mut().find(|(known, _)| known == name) {
+            Some((_, n)) => *n += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    counts.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let of = |n: usize| match (n, all.len()) {
+        (_, 1) => String::new(),
+        (n, paths) => format!(" at {n} of {paths} paths"),
+    };
+    let more = counts.len().saturating_sub(MOST_NAMES);
+    let shown = counts.iter().take(MOST_NAMES);
+    let mut said: Vec<String> = shown
+        .map(|(name, n)| format!("`{name}`{}", of(*n)))
+        .collect();
+    if more > 0 {
+        said.push(format!("{more} more"));
+    }
+    // Of the time of pages everybody asks why there is none.
+    let why = match metric.name {
+        "time_p50" => ": no page was loaded",
+        _ => "",
+    };
+    match said.len() {
+        0 => String::new(),
+        _ => format!(" Without one: {}{why}.", list(&said)),
+    }
+}
+
 /// What is shown large: the only best name.
 fn number(ranking: &Ranking) -> String {
     if ranking.tied == 1 {
@@ -306,11 +351,13 @@ fn count(metric: Metric, all: &[Ranking]) -> Finding {
         }
     }
     wins.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    let said: Vec<String> = wins
-        .iter()
-        .take(MOST_NAMES)
-        .map(|(name, n)| format!("`{name}` at {n}"))
-        .collect();
+    let shown = wins.iter().take(MOST_NAMES);
+    let mut said: Vec<String> = shown.map(|(name, n)| format!("`{name}` at {n}")).collect();
+    match wins.len().saturating_sub(MOST_NAMES) {
+        0 => {}
+        1 => said.push(format!("1 other at {}", wins[MOST_NAMES].1)),
+        n => said.push(format!("{n} others at {} or fewer", wins[MOST_NAMES].1)),
+    }
     let number = wins.first().map_or("", |(name, _)| *name);
     let unclear = all.iter().filter(|one| !one.is_clear()).count();
     let rest = if unclear > 0 {
@@ -335,4 +382,35 @@ pub(super) fn capital(word: &str) -> String {
     letters.next().map_or(String::new(), |first| {
         first.to_uppercase().chain(letters).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is best of two queues at three rates, where the numbers of the points are `values`.
+    fn found(values: [Option<f64>; 6]) -> Option<String> {
+        let text = "duration = '1 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n\
+             [[flow]]\nname = 'a'\nvariant = 'cubic'\n[sweep]\n\
+             'path.rate' = ['5 Mbit/s', '20 Mbit/s', '80 Mbit/s']\n\
+             'path.queue.discipline' = ['droptail', 'fq_codel']";
+        let file = File::parse("test.toml", text, std::path::Path::new(".")).unwrap();
+        let points = file.points.iter().zip(values);
+        let rows = points.filter_map(|(point, v)| Some((point.id.as_str(), "a", "completion", v?)));
+        let runs = file.points.iter();
+        let runs = runs.map(|point| (point.id.as_str(), "a", "sent", 1.0));
+        let numbers = Numbers::simulated(&file, rows.chain(runs));
+        Some(find(&file, &numbers, &[Metric::COMPLETION])?.sentence)
+    }
+
+    #[test]
+    fn names_without_a_number_are_said() {
+        let values = [None, Some(3.0), None, None, Some(2.0), Some(1.0)];
+        let sentence = found(values).unwrap();
+        let end = " Without one: `droptail` at 2 of 3 paths and `fq_codel` at 1 of 3 paths.";
+        assert!(sentence.ends_with(end), "{sentence}");
+        let all = [4.0, 3.0, 4.0, 3.0, 4.0, 3.0].map(Some);
+        assert!(!found(all).unwrap().contains("Without"));
+        assert_eq!(found([None; 6]), None);
+    }
 }
