@@ -27,6 +27,7 @@ mod share;
 mod shown;
 mod side_by_side;
 mod sweep;
+mod takers;
 mod without_flows;
 mod words;
 

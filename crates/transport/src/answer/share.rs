@@ -9,6 +9,7 @@ use super::numbers::{Number, Numbers};
 use super::words::{Kind, condition, conditions, list, percent, placed, three};
 use trammel_core::time::Time;
 use trammel_scenario::File;
+use trammel_scenario::model::Goal;
 use trammel_scenario::sweep::Point;
 
 /// Less than this part of the goodput is starving.
@@ -98,7 +99,10 @@ fn of_sweep(file: &File, numbers: &Numbers, sweep: &Sweep) -> Option<Finding> {
     let at = sweep.axis.filter(|_| sweep.others.is_empty());
     let is_pair = flows.len() == 2 && points.iter().all(|point| is_named_alike(point));
     let (Some(at), true) = (at, is_pair) else {
-        return super::rank::find(file, numbers, &[super::finding::Metric::FAIRNESS]);
+        let ranked = super::rank::find(file, numbers, &[super::finding::Metric::FAIRNESS]);
+        // Where a file does not ask for shares, another goal may say more.
+        let is_asked = file.points[0].scenario.answer == Some(Goal::Share);
+        return ranked.or_else(|| super::takers::find(numbers, &points).filter(|_| is_asked));
     };
     along(numbers, points, at)
 }
@@ -299,6 +303,10 @@ fn of_crossing(file: &File, numbers: &Numbers, hops: &[usize]) -> Option<Finding
     if parts.is_empty() {
         return None;
     }
+    let more = match parts.len().saturating_sub(MOST_GROUPS) {
+        0 => String::new(),
+        n => format!("; and so at {n} more points"),
+    };
     let said: Vec<String> = parts
         .iter()
         .take(MOST_GROUPS)
@@ -310,7 +318,7 @@ fn of_crossing(file: &File, numbers: &Numbers, hops: &[usize]) -> Option<Finding
         .collect();
     let sentence = format!(
         "`{name_of}`, over {most} bottlenecks, gets {} of what the flows over fewer get on \
-         average: {}.",
+         average: {}{more}.",
         Kind::Percent.range(low, high),
         said.join("; ")
     );

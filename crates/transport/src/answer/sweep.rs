@@ -255,7 +255,9 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
             figures.push(of_all("fairness", "Fairness", y, "jain", 1.0));
         }
     }
-    if n >= 2 && !is_crowded {
+    // What is asked for is shown, of as many flows as a plot has room for.
+    let is_asked = file.points[0].scenario.answer == Some(Goal::Share);
+    if n >= 2 && (!is_crowded || is_asked) {
         let y = Axis::linear("share of the goodput", "%").with_range(0.0, 100.0);
         let figure = of_flows("share", "Share of the goodput", y, "share", 100.0);
         figures.push(figure.ruled(100.0 / n as f64, "fair share"));
