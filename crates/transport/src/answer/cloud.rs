@@ -14,8 +14,10 @@ use trammel_scenario::File;
 use trammel_scenario::sweep::Point;
 use trammel_scenario::topology::Topology;
 
-/// Colours of one plot at most.
+/// Names of one plot at most, where shapes and colours together tell them apart.
 const MOST_MARKS: usize = 32;
+/// Colours there are. Where shapes say something else, names have them filled, then as outlines.
+const COLOURS: usize = 8;
 /// Shapes there are.
 const MOST_SHAPES: usize = 8;
 /// Delays further apart than this are drawn by factors.
@@ -46,7 +48,8 @@ pub(super) fn goodput_and_delay(file: &File, numbers: &Numbers, sweep: &Sweep) -
     }
     let groups = groups(file, &coloured);
     let all = groups.len();
-    for (place, (name, points)) in groups.into_iter().take(MOST_MARKS).enumerate() {
+    let most = most_names(shape.is_some(), numbers.labels.len());
+    for (place, (name, points)) in groups.into_iter().take(most).enumerate() {
         for (round, engine) in numbers.labels.iter().enumerate() {
             let engine = numbers.by(*engine);
             let mut marks = Vec::new();
@@ -76,18 +79,31 @@ pub(super) fn goodput_and_delay(file: &File, numbers: &Numbers, sweep: &Sweep) -
             if kinds.len() == series.points.len() {
                 series = series.shaped(kinds);
             }
-            series.is_hollow = round > 0;
+            series.is_hollow = round > 0 || (shape.is_some() && place >= COLOURS);
             figure = figure.with(series.labelled(engine.label).coloured(place));
         }
     }
-    let left_out = left_out(all, MOST_MARKS);
+    let left_out = left_out(all, most);
+    let outlines = match (shape, all > COLOURS && most > COLOURS) {
+        (Some(_), true) => " Outlines: colours that come again.",
+        _ => "",
+    };
     let shapes = shape.map_or(String::new(), |at| {
         let (name, _) = super::axis::name(&file.points[0], at);
         format!(" Colours: what is compared; shapes: the {name}.")
     });
     Some(figure.captioned(&format!(
-        "{left_out}One mark per point of the sweep; up and to the left is better.{shapes}"
+        "{left_out}One mark per point of the sweep; up and to the left is better.{shapes}{outlines}"
     )))
+}
+
+/// How many names marks can tell apart; of several engines the outlines say which.
+fn most_names(has_shapes: bool, engines: usize) -> usize {
+    match (has_shapes, engines) {
+        (false, _) => MOST_MARKS,
+        (true, ..=1) => 2 * COLOURS,
+        (true, _) => COLOURS,
+    }
 }
 
 /// What has the colours, and what the shapes.
@@ -120,5 +136,58 @@ fn rate_of(point: &Point) -> Option<Rate> {
     match &point.scenario.topology {
         Topology::Path(path) => Some(path.line.rate),
         Topology::Graph(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::axis::Shape;
+    use super::*;
+    use crate::run_tables::ALL_FLOWS;
+
+    #[test]
+    fn no_two_points_have_the_same_mark() {
+        let names = [
+            "cubic",
+            "reno",
+            "bbr",
+            "vegas",
+            "hybla",
+            "htcp",
+            "westwood",
+            "illinois",
+            "scalable",
+            "yeah",
+            "bic",
+            "veno",
+            "nv",
+            "highspeed",
+        ];
+        let text = format!(
+            "duration = '1 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\n\
+             [[flow]]\nvariant = 'cubic'\n[sweep]\n\
+             'path.rtt' = ['5 ms', '20 ms', '80 ms']\n'flow.0.variant' = {names:?}"
+        );
+        let file = File::parse("test.toml", &text, std::path::Path::new(".")).unwrap();
+        let rows = file.points.iter().flat_map(|point| {
+            let id = point.id.as_str();
+            let delay = (id, "bottleneck", "queue_delay_mean", 1e3);
+            [delay, (id, ALL_FLOWS, "goodput", 18.0)]
+        });
+        let numbers = Numbers::simulated(&file, rows);
+        let Shape::Sweep(sweep) = Shape::of(&file) else {
+            panic!("names along a number are a sweep");
+        };
+        let figure = goodput_and_delay(&file, &numbers, &sweep).unwrap();
+        let mut marks = BTreeSet::new();
+        for series in &figure.series {
+            let colour = series.colour.unwrap() % COLOURS;
+            for shape in &series.shapes {
+                marks.insert((colour, series.is_hollow, *shape));
+            }
+        }
+        assert_eq!(marks.len(), 3 * names.len());
+        assert!(figure.caption.contains("Outlines"), "{}", figure.caption);
+        assert_eq!(most_names(true, 2), COLOURS, "outlines are an engine's");
     }
 }
