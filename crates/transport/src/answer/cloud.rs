@@ -5,7 +5,7 @@
 
 use super::axis::{Sweep, placing, value};
 use super::numbers::Numbers;
-use super::sweep::{groups, left_out};
+use super::sweep::{goodput_of, groups, left_out};
 use super::words::placed;
 use std::collections::BTreeSet;
 use trammel_core::units::Rate;
@@ -33,7 +33,7 @@ pub(super) fn goodput_and_delay(file: &File, numbers: &Numbers, sweep: &Sweep) -
     let y = if is_relative {
         Axis::linear("use of the bottleneck", "%")
     } else {
-        Axis::linear("goodput of all flows", "Mbit/s").from_zero()
+        Axis::linear(goodput_of(file), "Mbit/s").from_zero()
     };
     let link = numbers.bottlenecks.first()?;
     let delays = file
@@ -60,7 +60,7 @@ pub(super) fn goodput_and_delay(file: &File, numbers: &Numbers, sweep: &Sweep) -
                     let used = engine.steady(&point.id, link, "utilisation");
                     used.map(|used| used.mean * 100.0)
                 } else {
-                    engine.of_all(&point.id, "goodput").map(|one| one.mean)
+                    engine.together(point, "goodput").map(|one| one.mean)
                 };
                 if let Some((delay, goodput)) = delay.zip(goodput) {
                     marks.push((delay.mean / 1e3, goodput));

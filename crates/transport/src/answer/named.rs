@@ -3,7 +3,8 @@
 
 use super::axis::Sweep;
 use super::numbers::{Number, Numbers};
-use super::sweep::groups;
+use super::rank::capital;
+use super::sweep::{goodput_of, groups};
 use trammel_report::dots::{DotPlot, DotSeries};
 use trammel_scenario::File;
 use trammel_scenario::model::Goal;
@@ -27,17 +28,12 @@ pub(super) fn dots(file: &File, numbers: &Numbers, sweep: &Sweep) -> Vec<DotPlot
     if !is_one_each || groups.len() < 2 || groups.len() > MOST_ROWS {
         return Vec::new();
     }
+    let of_whom = capital(goodput_of(file));
     let recovery = |of: &Numbers, point: &Point| of.of_bottleneck(&point.id, "recovery");
-    let goodput = |of: &Numbers, point: &Point| of.of_all(&point.id, "goodput");
+    let goodput = |of: &Numbers, point: &Point| of.together(point, "goodput");
     let delay = |of: &Numbers, point: &Point| of.of_bottleneck(&point.id, "queue_delay_mean");
     let mut metrics: Vec<Metric<'_>> = vec![
-        (
-            "by-goodput",
-            "Goodput of all flows",
-            "Mbit/s",
-            &goodput,
-            1.0,
-        ),
+        ("by-goodput", &of_whom, "Mbit/s", &goodput, 1.0),
         ("by-delay", "Mean queueing delay", "ms", &delay, 1e-3),
     ];
     match file.points[0].scenario.answer {

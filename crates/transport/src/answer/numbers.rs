@@ -7,6 +7,7 @@ use std::rc::Rc;
 use trammel_core::label::Label;
 use trammel_core::time::Time;
 use trammel_scenario::File;
+use trammel_scenario::sweep::Point;
 use trammel_scenario::topology::Topology;
 
 /// The model that knows no congestion control: the link in equal parts. Flows are not to come out
@@ -196,6 +197,16 @@ impl Numbers {
     /// A number of all flows, after the warm-up where there is one.
     pub(super) fn of_all(&self, point: &str, metric: &str) -> Option<Number> {
         self.steady(point, ALL_FLOWS, metric)
+    }
+
+    /// What the flows of `point` get together. A flow alone counts over the time in which it had
+    /// something to send, as in the tables of flows.
+    pub(super) fn together(&self, point: &Point, metric: &str) -> Option<Number> {
+        let own = match &point.scenario.flows[..] {
+            [only] => self.steady(&point.id, &only.name, metric),
+            _ => None,
+        };
+        own.or_else(|| self.of_all(&point.id, metric))
     }
 
     /// A number of the bottleneck, after the warm-up where there is one.

@@ -235,7 +235,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
         for (colour, (group, points)) in groups.iter().take(MOST_CURVES).enumerate() {
             for engine in &engines {
                 let find = |point: &Point| {
-                    let number = engine.of_all(&point.id, metric)?;
+                    let number = engine.together(point, metric)?;
                     Some(number.scaled(scale))
                 };
                 let series = curve(group.clone(), file, points, at, find);
@@ -248,7 +248,7 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
     };
     if is_crowded {
         // Each flow of each group would be too much: what they get together.
-        let y = Axis::linear("goodput of all flows", "Mbit/s").from_zero();
+        let y = Axis::linear(goodput_of(file), "Mbit/s").from_zero();
         figures.push(of_all("goodput", "Goodput", y, "goodput", 1.0));
         if n >= 2 {
             let y = Axis::linear("Jain's index", "").with_range(0.0, 1.0);
@@ -324,11 +324,58 @@ fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figu
     figures
 }
 
+/// Whose goodput a plot of all flows shows: of one there are no others.
+pub(super) fn goodput_of(file: &File) -> &'static str {
+    match file.points[0].scenario.flows.len() {
+        1 => "goodput",
+        _ => "goodput of all flows",
+    }
+}
+
 /// What a plot of `most` of `all` names must say.
 pub(super) fn left_out(all: usize, most: usize) -> String {
     if all > most {
         format!("The first {most} of {all} are shown; the tables have all. ")
     } else {
         String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::axis::Shape;
+    use super::*;
+    use crate::run_tables::ALL_FLOWS;
+
+    #[test]
+    fn a_flow_alone_is_plotted_over_its_own_time() {
+        let text = "duration = '4 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '20 ms'\n\
+             [[flow]]\nname = 'a'\nvariant = 'cubic'\n[sweep]\n\
+             'path.rtt' = ['5 ms', '20 ms', '80 ms']\n\
+             'path.rate' = ['1 Mbit/s', '2 Mbit/s', '3 Mbit/s', '4 Mbit/s', '5 Mbit/s', \
+                            '6 Mbit/s', '7 Mbit/s', '8 Mbit/s', '9 Mbit/s']\n\
+             'path.queue.limit' = ['1 bdp', '2 bdp', '3 bdp']";
+        let file = File::parse("test.toml", text, std::path::Path::new(".")).unwrap();
+        let rows = file.points.iter().flat_map(|point| {
+            let id = point.id.as_str();
+            // It started late: over the whole run it gets less.
+            [
+                (id, ALL_FLOWS, "goodput", 14.77),
+                (id, "a", "goodput", 19.07),
+            ]
+        });
+        let numbers = Numbers::simulated(&file, rows);
+        let Shape::Sweep(sweep) = Shape::of(&file) else {
+            panic!("numbers are swept");
+        };
+        let blocks = figures(&file, &numbers, &sweep);
+        let figure = blocks.iter().find_map(|block| match block {
+            Block::Figure(figure) if figure.id == "goodput" => Some(figure),
+            _ => None,
+        });
+        let figure = figure.unwrap();
+        assert_eq!(figure.y.title, "goodput");
+        let mut drawn = figure.series.iter().flat_map(|one| &one.points);
+        assert!(drawn.all(|(_, y)| *y == 19.07));
     }
 }
