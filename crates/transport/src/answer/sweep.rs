@@ -14,6 +14,7 @@ use trammel_scenario::File;
 use trammel_scenario::model::Goal;
 use trammel_scenario::sweep::Point;
 use trammel_stats::interval::LEAST_REPEATS;
+use trammel_stats::table::format_float;
 
 /// Curves of one plot at most, of one engine: more cannot be told apart.
 const MOST_CURVES: usize = 12;
@@ -76,6 +77,7 @@ pub(super) fn groups<'a>(file: &'a File, others: &[usize]) -> Vec<(String, Vec<&
         // A number alone says nothing of what it is.
         let values = others.iter().map(|at| match value(point, *at) {
             text if text.parse::<f64>().is_ok() => {
+                let text = in_percent(file, point, *at).unwrap_or(text);
                 format!("{} = {text}", super::axis::name(point, *at).0)
             }
             text => text,
@@ -87,6 +89,14 @@ pub(super) fn groups<'a>(file: &'a File, others: &[usize]) -> Vec<(String, Vec<&
     groups
         .map(|(name, places)| (name, points(places)))
         .collect()
+}
+
+/// A part of a whole as axes have it: `0.01 %`.
+fn in_percent(file: &File, point: &Point, at: usize) -> Option<String> {
+    const DIGITS: usize = 4;
+    let is_shown = axis(file, at).unit == "%";
+    let percent = placing(file, at)(point).filter(|_| is_shown)?;
+    Some(format!("{} %", format_float(percent, DIGITS)))
 }
 
 /// A curve of the numbers that `find` gives, against the parameter `at`.
@@ -346,6 +356,17 @@ mod tests {
     use super::super::axis::Shape;
     use super::*;
     use crate::run_tables::ALL_FLOWS;
+
+    #[test]
+    fn names_of_curves_say_parts_as_axes_do() {
+        let text = "duration = '4 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '20 ms'\n\
+             loss = { probability = 0.01 }\n[[flow]]\nvariant = 'cubic'\n[sweep]\n\
+             'path.loss.probability' = [0.0001, 0.02]\n'path.rtt' = ['5 ms', '20 ms', '80 ms']";
+        let file = File::parse("test.toml", text, std::path::Path::new(".")).unwrap();
+        let names = groups(&file, &[0]).into_iter().map(|(name, _)| name);
+        let wanted = ["loss probability = 0.01 %", "loss probability = 2 %"];
+        assert_eq!(names.collect::<Vec<_>>(), wanted);
+    }
 
     #[test]
     fn a_flow_alone_is_plotted_over_its_own_time() {
