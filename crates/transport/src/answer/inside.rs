@@ -95,6 +95,9 @@ fn of_setting(
 /// A workload or a stream: its name, whose run it is of, and what it had delivered by an instant.
 type Delivered<'a> = (&'a str, Label, &'a [(Time, u64)]);
 
+/// A flow: what its curve is called, whose run it is of, and its samples.
+type FlowCurve<'a> = (String, Label, &'a [Sample]);
+
 /// Makes the points of a curve from samples.
 type Curve<'a> = &'a dyn Fn(&[Sample]) -> Vec<(f64, f64)>;
 
@@ -123,7 +126,7 @@ fn figures(
             values.join(", ")
         }
     };
-    let flows: Vec<(String, Label, &[Sample])> = traces
+    let flows: Vec<FlowCurve<'_>> = traces
         .iter()
         .filter_map(|one| match &one.trace.samples {
             Samples::Flow(samples) if !samples.is_empty() => {
@@ -131,19 +134,19 @@ fn figures(
             }
             _ => None,
         })
-        .take(MOST_CURVES)
         .collect();
     // A colour is a flow, whichever engine has it.
-    let mut names: Vec<&str> = Vec::new();
-    for (name, ..) in &flows {
-        if !names.contains(&name.as_str()) && names.len() < MOST_FLOWS {
-            names.push(name);
-        }
-    }
-    let flows: Vec<_> = flows
+    let (names, all) = shown_flows(&flows);
+    let left_out = match names.len() {
+        n if n < all => format!(
+            "{n} of {all} flows are shown: the first, and those that got the most and the least. "
+        ),
+        _ => String::new(),
+    };
+    let flows = flows
         .iter()
-        .filter(|(name, ..)| names.contains(&name.as_str()))
-        .collect();
+        .filter(|(name, ..)| names.contains(&name.as_str()));
+    let flows: Vec<_> = flows.take(MOST_CURVES).collect();
     // Workloads and streams, by what they deliver.
     let others: Vec<Delivered<'_>> = traces
         .iter()
@@ -178,11 +181,15 @@ fn figures(
         let x = end.map_or(x.clone(), |end| x.with_range(0.0, end));
         Figure::new(&id, title, x, y).grouped(&group)
     };
+    let colour = |name: &str| {
+        let place = names.iter().position(|known| *known == name);
+        place.map(colour_of)
+    };
     let each = |mut figure: Figure, points: Curve<'_>, mark: Mark| {
         for (name, label, samples) in flows.iter().copied() {
-            let colour = names.iter().position(|one| *one == name.as_str());
             let series = Series::new(name.as_str(), mark, points(samples));
-            figure = figure.with(series.labelled(*label).coloured(colour.unwrap_or_default()));
+            let colour = colour(name).unwrap_or_default();
+            figure = figure.with(series.labelled(*label).coloured(colour));
         }
         figure
     };
@@ -198,22 +205,22 @@ fn figures(
         let mut windows = with_peaks(windows);
         let mut is_crowded = false;
         for (name, label, samples) in flows.iter().copied() {
-            let colour = names.iter().position(|one| *one == name.as_str());
             if let Some(marks) = events::marks(name, samples) {
                 let marks = marks.labelled(*label);
-                windows = windows.with(marks.coloured(colour.unwrap_or_default()));
+                windows = windows.with(marks.coloured(colour(name).unwrap_or_default()));
             }
             is_crowded |= events::is_crowded(samples);
         }
         windows.shapes = events::words(&windows.series);
+        windows.caption.clone_from(&left_out);
         if is_crowded {
-            "Losses of curves with very many are not marked.".clone_into(&mut windows.caption);
+            windows.caption += "Losses of curves with very many are not marked.";
         }
         figures.push(windows.wide());
         let y = Axis::linear("goodput", "Mbit/s").from_zero();
         let mut rates = figure("rate", "Goodput", y);
         rates.series.extend(link_rate.clone());
-        let rates = each(rates, &goodput, Mark::Line);
+        let rates = each(rates, &goodput, Mark::Line).captioned(&left_out);
         figures.push(with_others(rates, &others, names.len()));
         let rtt = |samples: &[Sample]| {
             let known = samples.iter().filter(|s| s.srtt_us > 0);
@@ -224,7 +231,7 @@ fn figures(
         let y = Axis::linear("smoothed round trip", "ms");
         let mut round_trips = figure("rtt", "Round trip", y);
         round_trips.series.extend(unloaded);
-        figures.push(each(round_trips, &rtt, Mark::Line));
+        figures.push(each(round_trips, &rtt, Mark::Line).captioned(&left_out));
     }
     if flows.is_empty() && !others.is_empty() {
         let y = Axis::linear("goodput", "Mbit/s").from_zero();
@@ -246,9 +253,8 @@ fn figures(
                 .iter()
                 .map(|(time, packets, _)| (time.as_secs_f64(), f64::from(*packets)));
             let name = called(one);
-            let colour = names.iter().position(|known| *known == name);
-            let mut series = Series::new(name, Mark::Step, points.collect());
-            series.colour = colour;
+            let mut series = Series::new(name.as_str(), Mark::Step, points.collect());
+            series.colour = colour(&name);
             queues = queues.with(series.labelled(one.label));
         }
     }
@@ -258,12 +264,53 @@ fn figures(
     if !queues.series.is_empty() {
         figures.push(queues);
     }
-    figures.extend(round_trips::distribution(tag, &group, &traces, |one| {
+    let round_trips = round_trips::distribution(tag, &group, &traces, |one| {
         let name = called(one);
-        let colour = names.iter().position(|known| *known == name)?;
+        let colour = colour(&name)?;
         Some((name, colour))
+    });
+    figures.extend(round_trips.map(|figure| {
+        let caption = left_out + &figure.caption;
+        figure.captioned(&caption)
     }));
     figures.into_iter().map(Block::Figure).collect()
+}
+
+/// The names of the flows that are shown, in their order, and how many there are: the first ones,
+/// and of more than fit those that got the most and the least, of which answers speak.
+fn shown_flows<'a>(flows: &'a [FlowCurve<'_>]) -> (Vec<&'a str>, usize) {
+    let got = |samples: &[Sample]| samples.last().map_or(0, |sample| sample.bytes_acked);
+    let mut all: Vec<(&str, u64)> = Vec::new();
+    for (name, _, samples) in flows {
+        // Of several engines the first one decides.
+        if all.iter().all(|(known, _)| known != name) {
+            all.push((name, got(samples)));
+        }
+    }
+    let names = |all: &[(&'a str, u64)]| all.iter().map(|(name, _)| *name).collect();
+    if all.len() <= MOST_FLOWS {
+        return (names(&all), all.len());
+    }
+    let bytes = |at: &usize| all[*at].1;
+    let both = [
+        (0..all.len()).max_by_key(bytes),
+        (0..all.len()).min_by_key(bytes),
+    ];
+    let mut kept: BTreeSet<usize> = both.into_iter().flatten().collect();
+    // One less than there are colours: the last is that of the link.
+    let first = (0..all.len()).filter(|at| !both.contains(&Some(*at)));
+    kept.extend(first.take(MOST_FLOWS - 1 - kept.len()));
+    let shown: Vec<(&str, u64)> = kept.into_iter().map(|at| all[at]).collect();
+    (names(&shown), all.len())
+}
+
+/// The colour of the flow in place `n`: the grey of what is of no flow comes last.
+fn colour_of(n: usize) -> usize {
+    match n {
+        GREY => MOST_FLOWS - 1,
+        n if n == MOST_FLOWS - 1 => GREY,
+        n => n,
+    }
 }
 
 /// The figure with its y axis by factors, where a peak would press all else to the ground: slow
@@ -318,4 +365,41 @@ fn goodput(samples: &[Sample]) -> Vec<(f64, f64)> {
         before = sample;
     }
     points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(bytes_acked: u64) -> [Sample; 1] {
+        let sample = Sample {
+            bytes_acked,
+            ..Sample::default()
+        };
+        [sample]
+    }
+
+    #[test]
+    fn of_many_flows_the_first_and_both_ends_are_shown() {
+        let samples: Vec<[Sample; 1]> = (0..30)
+            .map(|flow| match flow {
+                13 => samples(900),
+                22 => samples(1),
+                flow => samples(100 + flow),
+            })
+            .collect();
+        let flow = |(n, samples): (usize, &'static [Sample; 1])| {
+            (format!("f{n}"), Label::Simulated, &samples[..])
+        };
+        let samples: &'static [[Sample; 1]] = samples.leak();
+        let flows: Vec<FlowCurve<'_>> = samples.iter().enumerate().map(flow).collect();
+        let (names, all) = shown_flows(&flows);
+        assert_eq!(names, ["f0", "f1", "f2", "f3", "f4", "f13", "f22"]);
+        assert_eq!(all, 30);
+        assert!((0..names.len()).all(|n| colour_of(n) != GREY), "the link's");
+        let (names, all) = shown_flows(&flows[..8]);
+        assert_eq!((names.len(), all), (8, 8));
+        let colours: BTreeSet<usize> = (0..8).map(colour_of).collect();
+        assert_eq!(colours.len(), 8);
+    }
 }
