@@ -64,12 +64,15 @@ pub(crate) fn report(outcome: &Outcome<'_>, info: &RunInfo) -> Report {
             .to_owned(),
         blocks: shown.map(view).collect(),
     };
+    let mut sections = vec![network, events, tables];
+    // One engine alone has nothing beside it; its events are a table.
+    sections.retain(|section| !section.blocks.is_empty());
     Report {
         title,
         question,
         answer: answer(outcome),
         highlights: Vec::new(),
-        sections: vec![network, events, tables],
+        sections,
         provenance: provenance(info, subject(info)),
     }
 }

@@ -6,6 +6,7 @@ use trammel_control::network::{Change, Report, Settings, Topology};
 use trammel_core::{Rng, Span, Time};
 use trammel_report::kept::Shelf;
 use trammel_report::run::{Outcome, Request, Subject};
+use trammel_report::run_folder::RunInfo;
 use trammel_routing::{predict, simulate};
 use trammel_scenario::Reading;
 use trammel_scenario::routing::{DataPlane, Routing, RoutingFile};
@@ -170,6 +171,28 @@ fn a_bound_that_does_not_hold_is_a_warning_and_the_tables_say_so() {
     let (warnings, tables, _) = carried(&format!("{ring}engines = ['predict']\n"));
     assert_eq!(warnings, [""; 0]);
     assert_eq!(tables, ["bounds", "networks"]);
+}
+
+#[test]
+fn one_engine_alone_has_no_section_that_compares() {
+    let headings = |engines: &str| {
+        let text = format!(
+            "subject = 'forwarding'\ntopology = 'ring'\nduration = '5 s'\nengines = [{engines}]\n"
+        );
+        let file = RoutingFile::parse("t.toml", &text, Path::new("."), &Reading::default());
+        let job = trammel_routing::Routing {
+            file: file.unwrap_or_else(|error| panic!("{error}")),
+            engines: Vec::new(),
+        };
+        let outcome = job.carry_out(&Request::default(), &Shelf::default(), None);
+        let outcome = outcome.unwrap_or_else(|error| panic!("{error:#}"));
+        let sections = outcome.report(&RunInfo::default()).sections;
+        let headings = sections.into_iter().map(|section| section.heading);
+        headings.collect::<Vec<_>>()
+    };
+    assert_eq!(headings("'simulate'"), ["The network", "Tables"]);
+    let all = ["The network", "After each event", "Tables"];
+    assert_eq!(headings("'predict', 'simulate'"), all);
 }
 
 /// A topology whose routers have at most four interfaces, hosts included.
