@@ -322,6 +322,7 @@ fn graph(
     // Those of the media come first, where there are any.
     let (theoretical, measured): (Vec<_>, Vec<_>) =
         lines.iter().partition(|(_, what)| *what == "theoretical");
+    let bends = !theoretical.is_empty() && x == FRAME_BYTES;
     let y = measured.first().map_or("", |(column, _)| column);
     let across = if is_percent { axis(x) } else { swept(x) };
     let mut figure = Figure::new(name, &capital(name), across, axis(y).from_zero());
@@ -348,18 +349,31 @@ fn graph(
             } else {
                 let colour = at + groups.len() * (nth - theoretical.len());
                 let several = measured.len() > 1;
-                Series::new(
-                    legend(&key, several.then_some(what)),
-                    Mark::LinePoints,
-                    points,
-                )
-                .coloured(colour)
+                let name = legend(&key, several.then_some(what));
+                let marks = Series::new(name.clone(), Mark::LinePoints, points);
+                if bends {
+                    // A straight line would run above the bent one of the media.
+                    let line = at_each_size(&marks.points);
+                    let (line, mark) = (Series::new(name, Mark::Line, line), Mark::Points);
+                    let marks = Series { mark, ..marks }.coloured(colour).beside();
+                    figure = figure.with(match label {
+                        Some(label) => marks.labelled(label),
+                        None => marks,
+                    });
+                    line.coloured(colour)
+                } else {
+                    marks.coloured(colour)
+                }
             };
             figure = figure.with(match label.filter(|_| !is_theoretical) {
                 Some(label) => series.labelled(label),
                 None => series,
             });
         }
+    }
+    if bends {
+        let text = "Marks are trials; between them lines follow the bytes a second on the wire.";
+        return figure.captioned(text);
     }
     figure
 }
@@ -473,6 +487,46 @@ mod tests {
         );
         let none = answer_of(None, Verdict::FailedAtLeast);
         assert!(none.number.is_empty() && none.sentence.contains("loses frames"));
+    }
+
+    #[test]
+    fn no_line_runs_above_that_of_the_media() {
+        let columns = [
+            ("device", CellType::Text),
+            ("label", CellType::Text),
+            ("data_stream", CellType::Text),
+            ("frame_bytes", CellType::Float),
+            ("throughput_fps", CellType::Float),
+            ("line_fps", CellType::Float),
+        ];
+        let mut table = Table::with("throughput", &columns);
+        let fps = |bytes: f64| 1e10 / (8.0 * (bytes + GAP_AND_PREAMBLE));
+        for bytes in [64.0, 512.0, 1518.0] {
+            let both = [fps(bytes).into(), fps(bytes).into()];
+            let key = ["wire", "measured", "plain"].map(Cell::from);
+            let row = key.into_iter().chain([bytes.into()]).chain(both);
+            table.push(row.collect()).unwrap();
+        }
+        let entry = trammel_bench::procedures::find("throughput").unwrap();
+        let lines = [
+            ("line_fps", "theoretical"),
+            ("throughput_fps", "throughput"),
+        ];
+        let figure = graph(entry, &table, FRAME_BYTES, &lines, false);
+        let drawn: Vec<_> = figure
+            .series
+            .iter()
+            .filter(|one| one.mark == Mark::Line)
+            .collect();
+        assert_eq!(drawn.len(), 2);
+        for series in drawn {
+            for (bytes, drawn) in &series.points {
+                // Cells have nine digits.
+                assert!(*drawn <= fps(*bytes) * (1.0 + 1e-7), "{bytes}: {drawn}");
+            }
+        }
+        let marks = figure.series.iter().find(|one| one.is_beside).unwrap();
+        assert_eq!(marks.points.len(), 3, "what was measured");
     }
 
     #[test]
