@@ -231,9 +231,30 @@ impl Figure {
         lengths.max().unwrap_or(0)
     }
 
+    /// The least value or end of an interval that the y axis shows.
+    fn least_shown(&self) -> f64 {
+        let of = |series: &Series| {
+            let ends = series.band.iter().flat_map(|(low, high)| [*low, *high]);
+            let values = series.points.iter().map(|(_, y)| *y).chain(ends);
+            let shown = values.filter(|v| self.y.shows(*v));
+            shown.reduce(f64::min)
+        };
+        let least = self.series.iter().filter_map(of).reduce(f64::min);
+        least.unwrap_or(f64::NAN)
+    }
+
     /// The series as drawn, each of at most `limit` points.
     pub(super) fn drawn(&self, limit: usize) -> Vec<Drawn> {
         let gap = |axis: &Axis, v: f64| if axis.shows(v) { v } else { f64::NAN };
+        // An interval that begins below all that an axis by factors shows begins at its foot.
+        let foot = self.least_shown();
+        let low_end = |v: f64| {
+            if v <= 0.0 && !self.y.shows(v) {
+                foot
+            } else {
+                gap(&self.y, v)
+            }
+        };
         self.series
             .iter()
             .map(|series| {
@@ -246,18 +267,15 @@ impl Figure {
                     .map(|&i| gap(&self.y, series.points[i].1))
                     .collect();
                 let kept = min_max(&all, limit);
-                let ends = |pick: fn((f64, f64)) -> f64| match series.band.len() {
+                let ends = |pick: &dyn Fn((f64, f64)) -> f64| match series.band.len() {
                     0 => Vec::new(),
-                    _ => kept
-                        .iter()
-                        .map(|&k| gap(&self.y, pick(series.band[order[k]])))
-                        .collect(),
+                    _ => kept.iter().map(|&k| pick(series.band[order[k]])).collect(),
                 };
                 Drawn {
                     xs: kept.iter().map(|&k| series.points[order[k]].0).collect(),
                     ys: kept.iter().map(|&k| all[k]).collect(),
-                    lows: ends(|(low, _)| low),
-                    highs: ends(|(_, high)| high),
+                    lows: ends(&|(low, _)| low_end(low)),
+                    highs: ends(&|(_, high)| gap(&self.y, high)),
                     shapes: match series.shapes.len() {
                         0 => Vec::new(),
                         _ => kept.iter().map(|&k| series.shapes[order[k]]).collect(),
@@ -335,6 +353,19 @@ mod tests {
         assert_eq!(drawn[0].xs, [1.0, 2.0, 3.0], "sorted, without the zero");
         assert!(drawn[0].ys[1].is_nan());
         assert_eq!(figure.ranges(&drawn).0, (1.0, 3.0));
+    }
+
+    #[test]
+    fn an_interval_from_zero_reaches_the_foot_of_an_axis_by_factors() {
+        let points = vec![(1.0, 5.0), (2.0, 0.5)];
+        let series = Series::new("a", Mark::Line, points).banded(vec![(0.0, 9.0), (0.2, 0.9)]);
+        let figure = |y: Axis| {
+            let figure = Figure::new("f", "", Axis::linear("p", ""), y);
+            let drawn = figure.with(series.clone()).drawn(100);
+            drawn[0].lows.clone()
+        };
+        assert_eq!(figure(Axis::log("delay", "ms")), [0.2, 0.2]);
+        assert_eq!(figure(Axis::linear("delay", "ms")), [0.0, 0.2]);
     }
 
     #[test]
