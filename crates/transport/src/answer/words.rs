@@ -50,15 +50,14 @@ impl Kind {
         self.say(number.mean, digits(number))
     }
 
-    /// `62 % (95 % interval 58–66 %)`; the mean alone where there is no interval.
+    /// `62 % (95 % interval 58–66 %)`; the mean alone where there is no interval, or none to see.
     pub(super) fn with_interval(self, number: Number) -> String {
-        match number.interval {
-            Some((low, high)) => format!(
-                "{} (95 % interval {})",
-                self.mean(number),
-                self.range(low, high)
-            ),
-            None => self.mean(number),
+        let mean = self.mean(number);
+        let range = number.interval.map(|(low, high)| self.range(low, high));
+        match range {
+            // An interval in which no digit differs says nothing more.
+            Some(range) if range != mean => format!("{mean} (95 % interval {range})"),
+            _ => mean,
         }
     }
 
@@ -224,6 +223,8 @@ mod tests {
             Kind::Rate.with_interval(wide),
             "45 Mbit/s (95 % interval 31–57 Mbit/s)"
         );
+        let certain = number(0.99999, 0.999985, 0.999995);
+        assert_eq!(Kind::Plain.with_interval(certain), "1");
         let narrow = number(44.63, 44.5, 44.7);
         assert_eq!(Kind::Rate.mean(narrow), "44.6 Mbit/s");
         assert_eq!(Kind::Micros.range(940.0, 1234.0), "940 µs to 1.2 ms");
