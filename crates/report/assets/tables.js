@@ -10,6 +10,8 @@ const Tables = (() => {
       box.classList.toggle("more-left", box.scrollLeft > 1);
       box.classList.toggle("more-right", box.scrollLeft < more - 1);
       words.hidden = more <= 1;
+      box.style.setProperty("--bar", `${box.offsetWidth - box.clientWidth - box.clientLeft}px`);
+      box.style.setProperty("--foot", `${box.offsetHeight - box.clientHeight}px`);
     };
     box.addEventListener("scroll", look, { passive: true });
     new ResizeObserver(look).observe(box);

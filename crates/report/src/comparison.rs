@@ -19,6 +19,9 @@ pub struct Source {
     pub name: String,
     /// Whether it is a bound or a yardstick, which nothing is to come out as: it has no error.
     pub is_bound: bool,
+    /// The position of what it is compared with, where that is not the comparison's reference; its
+    /// own where it is compared with nothing.
+    pub against: Option<usize>,
 }
 
 impl Source {
@@ -29,7 +32,13 @@ impl Source {
             label,
             name,
             is_bound,
+            against: None,
         }
+    }
+    /// This source, compared with the one at `position`.
+    pub(crate) fn against(mut self, position: usize) -> Source {
+        self.against = Some(position);
+        self
     }
     /// This source as a bound.
     pub fn bound(mut self) -> Source {
@@ -145,15 +154,45 @@ impl Comparison {
         }
     }
 
+    /// The position of what `source` is compared with.
+    fn reference_of(&self, source: usize) -> Option<usize> {
+        self.sources.get(source)?.against.or(self.reference)
+    }
+
+    /// What a column's head says of its part.
+    fn role(&self, source: usize) -> String {
+        let name = |at: usize| match self.sources[at].name.as_str() {
+            "" => self.sources[at].label.words(),
+            name => name,
+        };
+        match self.reference_of(source) {
+            Some(at) if at == source => "<small>reference</small>".to_owned(),
+            Some(at) if Some(at) != self.reference => {
+                format!("<small>against {}</small>", escape(name(at)))
+            }
+            _ => String::new(),
+        }
+    }
+
     /// The relative error of `source` in `row`; nothing without a reference or where that is zero.
     pub fn error(&self, row: &Row, source: usize) -> Option<f64> {
         let is_judged = !self.sources.get(source)?.is_bound;
         let reference = self
-            .reference
+            .reference_of(source)
             .filter(|reference| *reference != source && is_judged)?;
         let (value, reference) = (row.values[source]?.value, row.values[reference]?.value);
         let error = (value - reference) / reference.abs();
         error.is_finite().then_some(error)
+    }
+
+    /// Whether `source` has a number in `row` where the reference has zero, so that no share says
+    /// how far they are apart.
+    fn is_from_zero(&self, row: &Row, source: usize) -> bool {
+        let reference = self.reference_of(source).filter(|other| *other != source);
+        let value = |at: usize| row.values.get(at).copied().flatten().map(|one| one.value);
+        let is_judged = self.sources.get(source).is_some_and(|one| !one.is_bound);
+        let is_zero = reference.and_then(value) == Some(0.0);
+        is_judged && is_zero && value(source).is_some_and(|value| value != 0.0)
     }
 
     /// This comparison with shares in per cent, and times and rates in the unit of their size.
@@ -205,11 +244,7 @@ impl Comparison {
             }
         }
         for (i, source) in self.sources.iter().enumerate() {
-            let role = if self.reference == Some(i) {
-                "<small>reference</small>"
-            } else {
-                ""
-            };
+            let role = self.role(i);
             let name = match source.name.as_str() {
                 "" => String::new(),
                 name => format!("<small>{}</small>", escape(name)),
@@ -343,7 +378,13 @@ impl Comparison {
         for (i, source) in self.sources.iter().enumerate() {
             let errors = self.rows.iter().filter_map(|row| self.error(row, i));
             let errors: Vec<_> = errors.collect();
-            if errors.is_empty() {
+            let from_zero = self.rows.iter().filter(|row| self.is_from_zero(row, i));
+            let words = [
+                errors_in_words(errors),
+                from_zero_in_words(from_zero.count()),
+            ];
+            let words: Vec<_> = words.into_iter().filter(|part| !part.is_empty()).collect();
+            if words.is_empty() {
                 continue;
             }
             let _ = write!(
@@ -354,7 +395,7 @@ impl Comparison {
                     "" => String::new(),
                     name => format!("{}: ", escape(name)),
                 },
-                errors_in_words(errors)
+                words.join("; ")
             );
         }
         match out.as_str() {
@@ -427,6 +468,15 @@ fn errors_in_words(mut errors: Vec<f64>) -> String {
             of(errors[(n - 1) / 2]),
             of(*largest)
         ),
+    }
+}
+
+/// `1 number is 0 in the reference`.
+fn from_zero_in_words(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => "1 number is 0 in the reference".to_owned(),
+        n => format!("{n} numbers are 0 in the reference"),
     }
 }
 

@@ -39,6 +39,8 @@ pub struct DotPlot {
     pub series: Vec<DotSeries>,
 }
 
+/// Series that look different: with more, some look alike.
+pub(crate) const MARKS: usize = 8;
 /// Values that span more than this are drawn on a logarithmic axis.
 const DECADES: f64 = 30.0;
 /// Ticks wished for: more would collide on a telephone.
@@ -141,7 +143,7 @@ fn mark_class(place: usize, label: Label) -> String {
 }
 
 /// The palette of `assets/colours.css`, for the files; the eighth is the ink of what is published.
-const COLOURS: [(u8, u8, u8); 8] = [
+const COLOURS: [(u8, u8, u8); MARKS] = [
     (0, 114, 178),
     (213, 94, 0),
     (0, 143, 104),

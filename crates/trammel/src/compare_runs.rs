@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use trammel_ground::machine;
 use trammel_ground::{DONE, FAILED, say};
 use trammel_report::Block;
-use trammel_report::compare::{Run, compare, judge, table};
+use trammel_report::compare::{Run, compare, judge, read, table};
 use trammel_report::comparison::BOUNDS;
 use trammel_report::run_folder::{Out, RunFolder, RunInfo};
 use trammel_stats::table::write_json;
@@ -29,11 +29,7 @@ pub(crate) struct CompareJob {
 
 /// Does `job`.
 pub(crate) fn run(job: &CompareJob) -> anyhow::Result<ExitCode> {
-    let mut runs = job
-        .runs
-        .iter()
-        .map(|path| Run::read(path))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut runs = read(&job.runs)?;
     name_apart(&mut runs, &job.runs);
     let bound = job.within.unwrap_or(BOUNDS.0);
     let report = compare(&runs, bound);
@@ -62,18 +58,15 @@ pub(crate) fn run(job: &CompareJob) -> anyhow::Result<ExitCode> {
     let mut out = trammel_ground::stdout();
     if job.json {
         write_json([&table], &mut out)?;
-    } else if job.out.is_none() && !verdict.apart.is_empty() {
+    } else if job.out.is_none() && !verdict.is_empty() && !verdict.apart.is_empty() {
         write!(out, "{}", verdict.table(MOST_SHOWN))?;
         if verdict.apart.len() > MOST_SHOWN {
             let more = verdict.apart.len() - MOST_SHOWN;
             say(&format!("and {more} more; `-o DIR` or `--json` has all"));
         }
     }
-    if verdict.compared == 0 {
-        say(
-            "error: no number of one run has the point, the entity and the metric of a number of \
-             another; compare runs of the same subject, whose flows and links have the same names",
-        );
+    if verdict.is_empty() {
+        say(&format!("error: {}", verdict.why_nothing()));
         return Ok(ExitCode::from(FAILED));
     }
     if job.within.is_none() {

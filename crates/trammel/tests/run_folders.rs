@@ -235,6 +235,37 @@ fn compare_says_which_folder_is_missing_and_judges_by_a_bound() {
     assert!(here.join("both/comparison.csv").exists());
 }
 
+#[test]
+fn runs_of_every_subject_are_compared_with_their_own() {
+    let folder = folder();
+    let here = folder.path();
+    let placement = "subject = 'placement'\n[[server]]\nname = 'edge'\ncount = 2\nclock = '3 GHz'\n\
+                     cores = 4\nllc = '20 MB'\ndram_accesses_per_s = 300e6\nmemory = '8 GiB'\n\
+                     [[server.port]]\nrate = '10 Gbit/s'\n[[function]]\nname = 'nat'\n\
+                     cycles = [200, 250, 300]\naccesses = 1\nhot = '4 MB'\nmemory = '64 MB'\n\
+                     [[chain]]\nname = 'web'\nfunctions = ['nat']\ndemand = '5 Mpps'\n";
+    std::fs::write(here.join("place.toml"), placement).unwrap();
+    let sweep = format!("{SCENARIO}[sweep]\n'path.rtt' = ['10 ms', '20 ms']\n");
+    std::fs::write(here.join("sweep.toml"), sweep).unwrap();
+    for args in [
+        ["place", "place.toml", "-o", "placed"],
+        ["run", "sweep.toml", "-o", "swept"],
+    ] {
+        let made = trammel(here, &args);
+        assert_eq!(made.status.code(), Some(0), "{}", said(&made));
+    }
+    for run in ["placed", "swept"] {
+        let same = trammel(here, &["compare", run, run, "--within", "0%"]);
+        assert_eq!(same.status.code(), Some(0), "{run}: {}", said(&same));
+    }
+    let other = trammel(here, &["compare", "swept", "placed"]);
+    assert_eq!(other.status.code(), Some(1), "{}", said(&other));
+    for part in ["no metric", "has no `summary`", "of the same subject"] {
+        assert!(said(&other).contains(part), "{part}: {}", said(&other));
+    }
+    assert!(other.stdout.is_empty(), "nothing to show");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_picture_replaces_a_picture_and_nothing_else() {

@@ -1,7 +1,7 @@
 //! Curves over time of several runs in one plot, of what more than one of them has a trace: a
 //! colour for each run, dashes for each engine.
 
-use super::Run;
+use super::run::Run;
 use crate::figure::{Axis, Figure, Mark, Series};
 use crate::run_folder::traces;
 use crate::{Block, Choice, Section};
@@ -143,6 +143,7 @@ fn goodput(table: &Table) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::tests::read_one;
     use crate::run_folder::{RunFolder, RunInfo};
     use std::path::Path;
     use trammel_stats::table::CellType::{Float, Int};
@@ -158,7 +159,7 @@ mod tests {
         for point in traces {
             out.write_trace(point, "reno", &table).unwrap();
         }
-        Run::read(&out.finish(&RunInfo::default()).unwrap()).unwrap()
+        read_one(&out.finish(&RunInfo::default()).unwrap())
     }
 
     #[test]

@@ -51,7 +51,7 @@ addEventListener("load", () => setTimeout(() => {
     unlabelled: all("canvas").filter((one) => !(one.getAttribute("aria-label") || "").includes(" ")).length,
     tables: all(".comparison tbody tr").length,
     firstCut: all(".comparison .pin").filter((one) => !inside(one)).length,
-    lastCut: all(".comparison tr > :last-child").filter((one) => !inside(one)).length,
+    lastCut: all(".comparison table:has(td.verdict) tr > :last-child").filter((one) => !inside(one)).length,
     wide: wide.length,
     cues: wide.filter((box) => isShown(box.nextElementSibling) && box.classList.contains("more-right")).length,
     before: shownBefore,
