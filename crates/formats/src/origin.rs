@@ -44,10 +44,31 @@ impl Origin {
                 label: Label::Simulated,
             }));
         }
+        Origin::of_name(name, "vantage_point.name")
+    }
+
+    /// Of a capture that `application` wrote: `trammel, simulated`. The router's elements and
+    /// earlier versions say `Trammel` alone.
+    pub(crate) fn of_capture(
+        application: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<Origin>, ImportError> {
+        if application == "Trammel" {
+            notes.push(
+                "Trammel wrote this capture and does not say how its packets came about: they \
+                 count as measured."
+                    .to_owned(),
+            );
+        }
+        Origin::of_name(application, "shb_userappl")
+    }
+
+    /// Of a file whose field `at` says who made it and how its numbers are known.
+    fn of_name(name: &str, at: &str) -> Result<Option<Origin>, ImportError> {
         let Some((by, label)) = name.split_once(", ").filter(|(by, _)| *by == "trammel") else {
             return Ok(None);
         };
-        told(Some(by), Some(label), "vantage_point.name").map(Some)
+        told(Some(by), Some(label), at).map(Some)
     }
 
     /// Of a file in Flent's shape, which has the label before `by trammel` in its note.
@@ -126,6 +147,22 @@ mod tests {
         assert_eq!(of("trammel").unwrap(), Some(Label::Simulated));
         assert_eq!(of("quic-go").unwrap(), None);
         assert!(of("trammel, guessed").is_err());
+        assert_eq!(notes.len(), 1);
+    }
+
+    #[test]
+    fn a_capture_of_trammel_is_as_it_says_and_one_that_does_not_say_is_noted() {
+        let mut notes = Vec::new();
+        let mut of = |application: &str| {
+            let origin = Origin::of_capture(application, &mut notes);
+            origin.map(|origin| origin.map(|origin| origin.label))
+        };
+        assert_eq!(of("trammel, simulated").unwrap(), Some(Label::Simulated));
+        assert_eq!(of("trammel, linux_vt").unwrap(), Some(Label::LinuxVt));
+        assert_eq!(of("Dumpcap (Wireshark) 4.0.17").unwrap(), None);
+        assert_eq!(of("").unwrap(), None);
+        assert!(of("trammel, guessed").is_err());
+        assert_eq!(of("Trammel").unwrap(), None);
         assert_eq!(notes.len(), 1);
     }
 

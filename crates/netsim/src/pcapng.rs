@@ -30,6 +30,8 @@ const SNAP_BYTES: usize = 14 + 20 + LONGEST_HEADER;
 const ETHERNET_BYTES: usize = 14;
 const IP_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
+/// Who imports it must not take these packets for measured ones.
+const BY: &str = "trammel, simulated";
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
@@ -47,7 +49,7 @@ impl Capture {
     /// Begins a capture of `links`, which are given by index and name.
     pub(crate) fn new(links: &[(LinkId, &str)], out: Box<dyn Write + Send>) -> Capture {
         let mut capture = Capture {
-            out: Writer::new(Sink::plain(out), Order::Little),
+            out: Writer::by(BY, Sink::plain(out), Order::Little),
             links: links.iter().map(|(index, _)| (*index, 0)).collect(),
             ip_identification: 0,
         };

@@ -416,6 +416,17 @@ fn raw_ip_of_other_systems_is_raw_ip() {
 }
 
 #[test]
+fn a_section_says_what_wrote_it() {
+    for (order, said) in [(Order::Little, "trammel, simulated"), (Order::Big, "αβγ")] {
+        let out = Shared::default();
+        let writer = pcapng::Writer::by(said, out.sink(false), order).unwrap();
+        writer.finish().unwrap();
+        let reader = Reader::new(Cursor::new(out.take())).unwrap();
+        assert_eq!(reader.application(), said);
+    }
+}
+
+#[test]
 fn modified_captures_have_longer_heads() {
     let more = [3, 0, 0, 0, 8, 0, 4, 0];
     let (kept, error) = read(of_one_record(0xA1B2_CD34, 1, &more, b"a frame"));

@@ -244,6 +244,10 @@ fn a_capture_of_a_simulated_link_tells_what_the_simulator_knows() {
         folder,
         &["import", capture, "--name", "cubic,reno", "-o", "seen"],
     ));
+    // The file says that it is of a simulator.
+    let flows = fs::read_to_string(folder.join("seen/flows.csv")).unwrap();
+    let engines = flows.lines().skip(1).map(|row| row.split(',').next());
+    assert_eq!(engines.collect::<Vec<_>>(), [Some("simulate"); 2]);
     let compared = trammel(folder, &["compare", "known", "seen", "--json"]);
     let tables: serde_json::Value = serde_json::from_str(&done(&compared)).unwrap();
     let rows = tables["tables"]["comparison"].as_array().unwrap();

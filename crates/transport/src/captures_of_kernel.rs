@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::fs::{File, create_dir_all};
 use std::io::{self, BufWriter};
 use std::path::Path;
+use trammel_core::label::Label;
 use trammel_kernel::frames::Frame;
 use trammel_kernel::job::{Answer, Captured, QueueCounts};
 use trammel_packet::capture::link::LinkType;
@@ -159,7 +160,9 @@ fn hosts(name: &str, places: BTreeSet<(usize, usize)>) -> (String, Vec<Tap>) {
 }
 
 fn write(out: Sink, taps: &[Tap], job: &ScenarioJob, answer: &Answer) -> io::Result<()> {
-    let mut out = Writer::new(out, Order::Little)?;
+    // Who imports it must not take packets in virtual time for measured ones.
+    let by = format!("trammel, {}", Label::LinuxVt.key());
+    let mut out = Writer::by(&by, out, Order::Little)?;
     let mut captured: Vec<(&Captured, u64)> = Vec::with_capacity(taps.len());
     let mut queues = Vec::with_capacity(taps.len());
     for tap in taps {

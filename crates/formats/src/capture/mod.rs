@@ -22,6 +22,7 @@ mod window;
 use crate::error::ImportError;
 use crate::format::Format;
 use crate::imported::{Imported, Run};
+use crate::origin::Origin;
 use connection::Connection;
 use flow::{Flow, Room};
 use packet::{End, Kind, Seen};
@@ -173,10 +174,14 @@ pub(crate) fn read(input: Box<dyn Read + Send>) -> Result<Imported, ImportError>
     }
     let mut run = Run::default();
     let by = tables::fill(&mut run, &mut notes, &capture)?;
+    let own = Origin::of_capture(reader.application(), &mut notes)?;
     Ok(Imported {
         format: Format::Capture,
-        by,
-        label: Label::Measured,
+        by: match &own {
+            Some(own) => format!("{by}, by {}", own.by),
+            None => by,
+        },
+        label: own.map_or(Label::Measured, |own| own.label),
         runs: vec![run],
         notes,
     })

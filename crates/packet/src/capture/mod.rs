@@ -78,6 +78,14 @@ impl Reader {
         }
     }
 
+    /// What wrote the section of a pcapng file that is being read; empty where it does not say.
+    pub fn application(&self) -> &str {
+        match &self.format {
+            Format::Pcap(_) => "",
+            Format::Pcapng(section) => &section.application,
+        }
+    }
+
     /// Bytes of the (decompressed) file that were read.
     pub fn offset(&self) -> u64 {
         self.source.offset()

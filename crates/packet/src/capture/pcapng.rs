@@ -39,6 +39,8 @@ const DROPPED: u16 = 5;
 const INTERFACES_MAX: usize = 1 << 16;
 /// Type and length in front of the body.
 const HEAD: usize = 8;
+/// Where options of a section's header begin.
+const OPTIONS_OF_SECTION: usize = 24;
 
 #[derive(Clone, Copy, Debug)]
 struct Interface {
@@ -61,6 +63,8 @@ impl Interface {
 pub(super) struct Section {
     order: Order,
     interfaces: Vec<Interface>,
+    /// What wrote it; empty where it does not say.
+    pub(super) application: String,
 }
 
 impl Section {
@@ -83,6 +87,7 @@ impl Section {
             Some(1) => Ok(Section {
                 order,
                 interfaces: Vec::new(),
+                application: application(order, source.bytes()),
             }),
             major => {
                 Err(source.malformed(&format!("pcapng of version {}", major.unwrap_or_default())))
@@ -261,6 +266,15 @@ fn options(order: Order, block: &[u8], at: usize) -> impl Iterator<Item = (u16, 
     })
 }
 
+/// The application that a section's header names.
+fn application(order: Order, block: &[u8]) -> String {
+    let mut all = options(order, block, OPTIONS_OF_SECTION);
+    let found = all.find(|(code, _)| *code == USER_APPLICATION);
+    found.map_or_else(String::new, |(_, name)| {
+        String::from_utf8_lossy(name).into_owned()
+    })
+}
+
 /// As much of a text as an option holds, in whole characters.
 fn within_an_option(text: &str) -> &str {
     let mut end = text.len().min(usize::from(u16::MAX));
@@ -282,6 +296,11 @@ pub struct Writer {
 impl Writer {
     /// Begins a file.
     pub fn new(out: Sink, order: Order) -> io::Result<Writer> {
+        Writer::by("Trammel", out, order)
+    }
+
+    /// The same, with a text of its own on what writes it, of at most 65,535 bytes.
+    pub fn by(application: &str, out: Sink, order: Order) -> io::Result<Writer> {
         let mut writer = Writer {
             out,
             order,
@@ -293,7 +312,8 @@ impl Writer {
         writer.u16(0);
         // The length of the section is not known beforehand.
         writer.body.extend([0xFF; 8]);
-        writer.option(USER_APPLICATION, b"Trammel");
+        let application = within_an_option(application);
+        writer.option(USER_APPLICATION, application.as_bytes());
         writer.u32(0);
         writer.block(SECTION_HEADER)?;
         Ok(writer)
