@@ -99,14 +99,18 @@ fn is_event(document: &Value) -> bool {
 /// The lines of `--json-stream` as documents of `-J`.
 fn whole(documents: Vec<Value>) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
+    // Whether the last of them is made of lines, so that the next line may belong to it.
+    let mut is_open = false;
     for mut document in documents {
         if !is_event(&document) {
             found.push(document);
+            is_open = false;
             continue;
         }
         let event = word(&document, "/event").unwrap_or_default().to_owned();
         let data = document["data"].take();
-        if event == "start" || found.is_empty() {
+        if event == "start" || !is_open {
+            is_open = true;
             found.push(json!({"start": {}, "intervals": [], "end": {}}));
         }
         let Some(last) = found.last_mut() else {

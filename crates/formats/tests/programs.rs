@@ -102,6 +102,16 @@ fn several_documents_of_iperf3_and_its_lines_are_runs() {
     assert_eq!(flow.float("cwnd_mean_pkts"), Some(20.0));
     assert_eq!(flow.float("goodput_mbps"), Some(8.0));
     assert_eq!(imported.runs[0].traces[0].samples.len(), 1);
+    // A line behind something else is of no test before it.
+    let [start, interval, end] = lines;
+    let imported = of_text(&format!("{one}\n{end}")).unwrap();
+    assert_eq!(first_flow(&imported).float("goodput_mbps"), Some(4.0));
+    for apart in ["1", "[]", "\"end\"", "null"] {
+        let imported = of_text(&format!("{start}{interval}{apart}\n{end}")).unwrap();
+        let flow = first_flow(&imported);
+        assert_eq!(flow.float("goodput_mbps"), Some(8.0), "{apart}");
+        assert_eq!(flow.float("cwnd_mean_pkts"), None, "{apart}");
+    }
 }
 
 #[test]
