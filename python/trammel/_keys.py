@@ -793,7 +793,8 @@ class Flow(Section):
             share it.
         params: the variant's parameters: a table of the congestion control's parameters.
         count: flows alike: a whole number from 1 to 10000; default `1`.
-        start: when it starts (s in results): a time such as `10 ms`; default: drawn from the seed
+        start: when it starts; drawn by its `name`, without one by its place, so that variants of a
+            sweep start alike (s in results): a time such as `10 ms`; default: drawn from the seed
             within the first round trip or second, whichever is longer.
         stop: when it stops to send (s in results): a time such as `10 ms`; default: the end of the
             run.
