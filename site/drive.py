@@ -542,12 +542,15 @@ def configuration(reader: Reader) -> str:
     reader.value(f"{BUSY}; (() => {{ const it = document.querySelector('.tp-side > textarea'); it.value = 'FromDevice(a) -> Nonesuch -> Discard;'; it.dispatchEvent(new Event('input')); }})()")
     reader.until("document.querySelector('.tp').dataset.state === 'fault'")
     expect("Nonesuch" in reader.said(".tp-fault"), "the fault is not told")
-    # Packets that go round for long are in nobody's way.
-    for text in ("InfiniteSource -> a :: Null -> b :: Null -> a;", "FromDevice(eth0) -> Strip(14) -> Discard;"):
+    # Packets that go round are told, and are in nobody's way.
+    for text, shown in [
+        ("InfiniteSource -> a :: Null -> b :: Null -> a;", "come back to it without end"),
+        ("FromDevice(eth0) -> Strip(14) -> Discard;", "Strip"),
+    ]:
         reader.value(f"(() => {{ const it = document.querySelector('.tp-side > textarea'); it.value = {json.dumps(text)}; it.dispatchEvent(new Event('input')); }})()")
-        reader.until("document.querySelector('.tp').dataset.state === 'running'")
+        reader.until(f"document.querySelector('.tp-main').textContent.includes({json.dumps(shown)})")
     reader.until(DONE)
-    expect("Strip" in reader.said(".tp-main"), "the configuration before is shown")
+    expect("without end" not in reader.said(".tp-main"), "the configuration before is shown")
     return "drawn, estimated, gone through"
 
 
