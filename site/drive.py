@@ -526,7 +526,7 @@ def downloads(reader: Reader) -> str:
         found[file] = len(text)
         if file == "plots.svg":
             # Recoveries of the window, losses of the queue, and what is acknowledged.
-            missing = [mark for mark in ("fill-opacity", "#b3372b", 'stroke-width="2" stroke-dasharray') if mark not in text]
+            missing = [mark for mark in ("fill-opacity", "#a8281c", 'stroke-width="2" stroke-dasharray') if mark not in text]
             expect(not missing, f"{file} lacks {missing}")
     return ", ".join(f"{name} {size:,} B" for name, size in found.items())
 

@@ -3,7 +3,8 @@
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [760, 222, 64, 12, 30, 26];
 // A row of the legend, and about what a letter takes.
 const [ROW, LETTER] = [18, 6.5];
-const LOST = "#b3372b";
+// What reports call large, on paper.
+const LOST = "#a8281c";
 const COLOURS = ["#0072b2", "#d55e00", "#008f68", "#aa3377", "#a87700", "#3a9bdc", "#5b5b5b", "#7f4fc9"];
 const escaped = (text) => text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
