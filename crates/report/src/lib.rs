@@ -42,6 +42,7 @@ mod table_view;
 pub mod terminal;
 pub mod ticks;
 pub mod units;
+pub mod words;
 
 use std::collections::BTreeSet;
 

@@ -5,6 +5,7 @@ use super::point::Point;
 use super::tables::{entity_column, shown};
 use std::collections::{BTreeMap, BTreeSet};
 use trammel_core::label::Label;
+use trammel_report::words::list;
 use trammel_report::{Answer, Block, Highlight, Note, NoteKind, Report, Section, TableView};
 use trammel_stats::table::{Row, Table, format_float};
 
@@ -154,12 +155,11 @@ fn counts(tables: &[Table]) -> String {
             let s = if table.len() == 1 { "" } else { "s" };
             format!("{} {of}{s}", table.len())
         });
-    let mut counts: Vec<String> = counts.collect();
-    let last = counts.pop().unwrap_or_else(|| "no result".to_owned());
+    let counts: Vec<String> = counts.collect();
     if counts.is_empty() {
-        return last;
+        return "no result".to_owned();
     }
-    format!("{} and {last}", counts.join(", "))
+    list(&counts)
 }
 
 fn answer(points: &[Point], tables: &[Table]) -> Answer {

@@ -5,6 +5,8 @@ use super::numbers::Number;
 use trammel_scenario::sweep::Point;
 use trammel_stats::table::format_float;
 
+pub(super) use trammel_report::words::list;
+
 /// How intervals are made.
 pub(super) const INTERVALS: &str = "Student's, on a log or logit scale for bounded metrics";
 
@@ -186,15 +188,6 @@ pub(super) fn placed(point: &Point, at: usize) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
-pub(super) fn list(all: &[String]) -> String {
-    match all {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,13 +221,5 @@ mod tests {
         let narrow = number(44.63, 44.5, 44.7);
         assert_eq!(Kind::Rate.mean(narrow), "44.6 Mbit/s");
         assert_eq!(Kind::Micros.range(940.0, 1234.0), "940 µs to 1.2 ms");
-    }
-
-    #[test]
-    fn names_are_listed_as_in_a_sentence() {
-        let all = ["a", "b", "c"].map(str::to_owned);
-        assert_eq!(list(&all[..1]), "a");
-        assert_eq!(list(&all[..2]), "a and b");
-        assert_eq!(list(&all), "a, b and c");
     }
 }
