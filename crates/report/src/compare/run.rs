@@ -17,6 +17,19 @@ pub struct Run {
     pub folder: Option<PathBuf>,
 }
 
+#[cfg(test)]
+impl Run {
+    /// One of tests, without a folder.
+    pub(super) fn in_memory(name: &str, summary: Option<Table>) -> Run {
+        Run {
+            name: name.to_owned(),
+            info: RunInfo::default(),
+            summary,
+            folder: None,
+        }
+    }
+}
+
 /// What tells rows of `summary` apart.
 pub(super) const KEYS: [&str; 6] = ["engine", "point", "model", "entity", "metric", "unit"];
 

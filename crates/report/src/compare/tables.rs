@@ -147,16 +147,6 @@ fn add(summary: &mut Table, table: &Table, labels: &[&str]) {
 mod tests {
     use super::*;
     use crate::compare::judge;
-    use crate::run_folder::RunInfo;
-
-    fn run(name: &str) -> Run {
-        Run {
-            name: name.to_owned(),
-            info: RunInfo::default(),
-            summary: None,
-            folder: None,
-        }
-    }
 
     /// Functions by frame size on a machine, with a rate each.
     fn functions(machine: &str, rates: &[(u64, f64)]) -> Table {
@@ -178,7 +168,7 @@ mod tests {
 
     #[test]
     fn estimates_on_two_machines_are_compared_by_frame_size() {
-        let mut runs = [run("one"), run("two")];
+        let mut runs = ["one", "two"].map(|name| Run::in_memory(name, None));
         let tables = [
             vec![functions("a", &[(64, 20.0), (1518, 10.0)])],
             vec![functions("b", &[(64, 20.0), (1518, 5.0)])],
@@ -201,7 +191,7 @@ mod tests {
             let cells = vec!["edge".into(), busy.into(), 1_u64.into()];
             cores.push(cells).unwrap();
         }
-        let mut runs = [run("one"), run("two")];
+        let mut runs = ["one", "two"].map(|name| Run::in_memory(name, None));
         fill(&mut runs, &[vec![cores.clone()], vec![cores]]);
         let verdict = judge(&runs, 0.0);
         assert_eq!((verdict.compared, verdict.apart.len()), (2, 0));

@@ -2,14 +2,13 @@
 
 use super::*;
 use crate::comparison::BOUNDS;
-use crate::run_folder::RunFolder;
-use crate::run_folder::RunInfo;
+use crate::run_folder::{RunFolder, RunInfo};
 use std::path::Path;
+use trammel_core::label::Label;
 
 pub(super) fn read_one(path: &Path) -> Run {
     read(&[path.to_owned()]).unwrap().remove(0)
 }
-use trammel_core::label::Label;
 
 fn run(folder: &Path, scenario: &str, mean: f64) -> Run {
     let columns = [
@@ -185,12 +184,7 @@ fn names_that_are_taken_are_numbered() {
         let cells = texts.iter().map(|text| (*text).into()).chain([1.0.into()]);
         summary.push(cells.collect()).unwrap();
     }
-    let two = Run {
-        name: "two".to_owned(),
-        info: RunInfo::default(),
-        summary: Some(summary),
-        folder: None,
-    };
+    let two = Run::in_memory("two", Some(summary));
     let table = table(&[engine, two]);
     let names: Vec<_> = table.columns()[KEYS.len()..]
         .iter()
@@ -251,12 +245,7 @@ fn swept(
         let cells = texts.map(Cell::from).chain([(*mean).into()]);
         summary.push(cells.collect()).unwrap();
     }
-    Run {
-        name: name.to_owned(),
-        info: RunInfo::default(),
-        summary: Some(summary),
-        folder: None,
-    }
+    Run::in_memory(name, Some(summary))
 }
 
 #[test]
@@ -326,12 +315,7 @@ fn bench(name: &str, systems: &[(&str, &str, f64)]) -> Run {
         let cells = texts.map(Cell::from).into_iter().chain([(*mean).into()]);
         summary.push(cells.collect()).unwrap();
     }
-    Run {
-        name: name.to_owned(),
-        info: RunInfo::default(),
-        summary: Some(summary),
-        folder: None,
-    }
+    Run::in_memory(name, Some(summary))
 }
 
 #[test]
