@@ -416,7 +416,8 @@ impl Scenario {
     }
 }
 
-/// Names each nameless flow after its variant, numbered where several share the variant.
+/// Names each nameless flow after its variant, numbered where several share the variant, and keeps
+/// its place.
 pub(super) fn name_flows(flows: &mut [Flow]) {
     let mut taken: BTreeSet<String> = flows.iter().map(|flow| flow.name.clone()).collect();
     // The next number to try for each variant, so that many flows alike take no longer than few.

@@ -114,9 +114,7 @@ fn along<'a>(
         n => format!(" {n} of {} points have none.", points.len()),
     };
     let used: Vec<Used> = match &found[..] {
-        [Group { all, .. }] => [&all[0].2, &all[all.len() - 1].2]
-            .map(Clone::clone)
-            .to_vec(),
+        [Group { all, .. }] => vec![all[0].2.clone(), all[all.len() - 1].2.clone()],
         groups => {
             let all = groups.iter().flat_map(|group| &group.all);
             all.map(|(.., used)| used.clone()).collect()
