@@ -18,6 +18,7 @@ pub mod departures;
 pub mod error;
 pub mod ethtool;
 pub mod files;
+pub mod held;
 pub mod icmp;
 mod intake;
 pub mod interfaces;

@@ -179,13 +179,15 @@ pub fn connect_by(
         }
         let over = begun + within;
         if now >= over {
-            for (address, _) in addresses
+            // Neither do those answer whose turn has not come.
+            let silent = addresses
                 .iter()
                 .zip(&tried)
-                .filter(|(_, one)| one.is_some())
-            {
-                failed.push((*address, ErrorKind::TimedOut.into()));
-            }
+                .filter(|(_, one)| one.is_some());
+            let late = silent
+                .map(|(at, _)| at)
+                .chain(left.into_iter().chain(waiting).map(|(_, at)| at));
+            failed.extend(late.map(|at| (*at, ErrorKind::TimedOut.into())));
             return Err(together(failed));
         }
         let until = if left.is_some() {
@@ -250,6 +252,7 @@ fn together(mut failed: Vec<(SocketAddr, Error)>) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::held::Held;
     use std::net::TcpListener;
 
     fn named(text: &str) -> String {
@@ -316,11 +319,9 @@ mod tests {
     fn an_address_that_refuses_or_keeps_silent_does_not_keep_from_the_next() {
         let live = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let live = live.local_addr().map(|at| (live, at)).expect("it is bound");
-        let refusing = {
-            let gone = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-            gone.local_addr().expect("a bound socket has an address")
-        };
-        // Whoever comes after its queue is full hears nothing.
+        let held = Held::at(live.1.ip()).expect("loopback has a free port");
+        let refusing = held.address();
+        // Its queue has room for one: whoever comes later hears nothing.
         let silent = tcp::listen(
             "127.0.0.1:0".parse().expect("the address is well formed"),
             0,
@@ -329,23 +330,28 @@ mod tests {
         let silent = silent.expect("loopback has ports");
         let silent_at = silent.local_addr().expect("a bound socket has an address");
         let patience = Duration::from_secs(10);
-        let mut filling = Vec::new();
-        for _ in 0..4 {
-            filling.push(begin(silent_at).expect("it begins"));
-        }
+        let _filling = begin(silent_at).expect("it begins");
+        let mut poll = Poll::new().expect("Linux has it");
+        poll.add(&silent, 0, Interest::Readable).expect("a socket");
+        let mut is_full = false;
+        let long = i64::try_from(patience.as_nanos()).expect("it is short");
+        poll.wait(long, |_| is_full = true).expect("it waits");
+        assert!(is_full, "nobody came");
         for first in [refusing, silent_at] {
             let begun = Instant::now();
             let made = connect(&[first, live.1], patience).expect("the second answers");
             assert_eq!(made.peer_addr().ok(), Some(live.1));
             assert!(begun.elapsed() < patience / 2, "{:?}", begun.elapsed());
         }
-        let short = Duration::from_millis(300);
-        let none = connect(&[refusing, silent_at], short).expect_err("nobody answers");
-        let said = none.to_string();
-        assert!(
-            said.contains(&refusing.to_string()) && said.contains(&silent_at.to_string()),
-            "{said}"
-        );
+        // The second of these is silent before the third has its turn.
+        for short in [0, 100, 300].map(Duration::from_millis) {
+            let all = [refusing, silent_at, refusing];
+            let said = connect(&all, short)
+                .expect_err("nobody answers")
+                .to_string();
+            let names = |at: SocketAddr| said.matches(&at.to_string()).count();
+            assert_eq!((names(refusing), names(silent_at)), (2, 1), "{said}");
+        }
         assert_eq!(
             connect(&[refusing], patience).expect_err("nobody").kind(),
             ErrorKind::ConnectionRefused

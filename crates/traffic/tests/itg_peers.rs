@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use trammel_io::held::Held;
 use trammel_traffic::itg::command::Metadata;
 use trammel_traffic::itg::session::{Received, Receiver, Sender, Sent};
 use trammel_traffic::itg::signalling::{Head, LogName, Open};
@@ -42,12 +43,9 @@ fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-/// A port that nobody has just now.
-fn free_port() -> u16 {
-    TcpListener::bind((LOOPBACK, 0))
-        .and_then(|free| free.local_addr())
-        .expect("a port")
-        .port()
+/// A port that nobody else is given.
+fn hold() -> Held {
+    Held::at(LOOPBACK).expect("a port")
 }
 
 /// Waits until somebody has the port `port` of UDP and nothing waits there: ITGRecv says that a
@@ -148,7 +146,9 @@ fn itgsend_sends_to_ours() {
 
 #[test]
 fn ours_sends_to_itgrecv() {
-    let (signalling, port) = (free_port(), free_port());
+    let held = hold();
+    // ITGRecv does not say `SO_REUSEADDR` for a flow's port, which cannot be held for it.
+    let (signalling, port) = (held.port(), hold().port());
     let directory = tempfile::tempdir().expect("a temporary folder can be made");
     let log = directory.path().join("recv.log");
     let line = format!("-Sp {signalling} -l {}", log.display());

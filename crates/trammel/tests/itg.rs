@@ -6,10 +6,11 @@
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use trammel_io::held::Held;
 
 /// Longer than anything here takes on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
@@ -126,20 +127,15 @@ impl Receiver {
     }
 }
 
-/// Ports of an address that nobody has just now, for TCP and for UDP.
-fn free_ports<const N: usize>(address: &str) -> [u16; N] {
-    let address: IpAddr = address.parse().expect("the address is well formed");
-    let held: Vec<_> = (0..N)
-        .map(|_| {
-            let tcp = TcpListener::bind((address, 0)).expect("loopback has a free port");
-            let port = tcp
-                .local_addr()
-                .expect("a bound socket has an address")
-                .port();
-            (port, tcp, UdpSocket::bind((address, port)).ok())
-        })
-        .collect();
-    std::array::from_fn(|at| held[at].0)
+/// Ports of an address that nobody else is given.
+fn hold<const N: usize>(address: &str) -> [Held; N] {
+    let address = address.parse().expect("the address is well formed");
+    std::array::from_fn(|_| Held::at(address).expect("loopback has a free port"))
+}
+
+/// Their numbers.
+fn numbers<const N: usize>(held: &[Held; N]) -> [u16; N] {
+    held.each_ref().map(Held::port)
 }
 
 fn tables(text: &[u8]) -> Value {
@@ -192,7 +188,8 @@ fn itgsend_is_served_with_many_flows_and_senders() {
         ]
         .concat();
         let receiver = Receiver::start(here, &words);
-        let [a, b, c, d, e] = free_ports(address);
+        let held = hold(address);
+        let [a, b, c, d, e] = numbers(&held);
         let to = format!("-a {address} -Sdp {}", receiver.port);
         let script = format!(
             "{to} -rp {a} -C 1000 -c 100 -z 300\n\
@@ -233,7 +230,10 @@ fn itgrecv_takes_what_ours_sends() {
     }
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
-    let [signalling, a, b, c, d, e, f, g, h] = free_ports("127.0.0.1");
+    let held = hold("127.0.0.1");
+    let [signalling] = numbers(&held);
+    // ITGRecv does not say `SO_REUSEADDR` for the ports of flows: they cannot be held for it.
+    let [a, b, c, d, e, f, g, h] = numbers(&hold("127.0.0.1"));
     let running = start(
         here,
         "ITGRecv",
@@ -297,7 +297,8 @@ fn flows_of_a_script_go_to_ours_in_either_language() {
         let serve = if is_native { &[][..] } else { &["--itg"] };
         let words = [serve, &["--flows", "2", "--json"]].concat();
         let receiver = Receiver::start(here, &words);
-        let [a, b] = free_ports("127.0.0.1");
+        let held = hold("127.0.0.1");
+        let [a, b] = numbers(&held);
         let to = format!("-a 127.0.0.1 -Sdp {}", receiver.port);
         let script = format!(
             "{to} -rp {a} -C 1000 -c 100 -z 300\n{to} -rp {b} -E 1000 -u 40 400 -z 200 -T TCP\n"
@@ -341,7 +342,8 @@ fn a_receiver_that_lies_or_vanishes_ends_its_flows_and_no_others() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Receiver::start(here, &["--itg", "--flows", "1"]);
-    let [port] = free_ports("127.0.0.1");
+    let held = hold("127.0.0.1");
+    let [port] = numbers(&held);
     // Nothing, no message, one out of turn, one for a flow that was not asked for; a flow is opened
     // and the channel lost.
     let answers: [&[u8]; 5] = [
@@ -378,7 +380,8 @@ fn a_sender_that_lies_stalls_or_vanishes_ends_its_flows_and_no_others() {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let here = folder.path();
     let receiver = Receiver::start(here, &["--itg", "--flows", "2", "--json"]);
-    let [port, other] = free_ports("127.0.0.1");
+    let held = hold("127.0.0.1");
+    let [port, other] = numbers(&held);
     let connect =
         || TcpStream::connect(("127.0.0.1", receiver.port)).expect("the other end listens");
     let mut held = Vec::new();

@@ -7,7 +7,9 @@ mod listening;
 use listening::listening;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
+use std::net::Ipv4Addr;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use trammel_io::held::Held;
 
 fn trammel() -> Command {
     Command::new(env!("CARGO_BIN_EXE_trammel"))
@@ -149,18 +151,15 @@ fn missing(ours: &Value, theirs: &Value, place: &str, into: &mut Vec<String>) {
     }
 }
 
-/// A port that was free a moment ago.
-fn free_port() -> u16 {
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-    socket
-        .local_addr()
-        .expect("a bound socket has an address")
-        .port()
+/// A port that nobody else is given.
+fn free_port() -> Held {
+    Held::at(Ipv4Addr::LOCALHOST.into()).expect("loopback has a free port")
 }
 
 /// What the client of iperf3 writes of such a test; none where there is no iperf3.
 fn of_iperf3(words: &[&str]) -> Option<Value> {
-    let port = free_port().to_string();
+    let held = free_port();
+    let port = held.port().to_string();
     let mut server = Command::new("iperf3")
         .args(["-s", "-1", "-p", &port, "--forceflush"])
         .stdout(Stdio::piped())
@@ -257,7 +256,7 @@ fn a_hundred_streams_are_tested_at_once() {
 fn trouble_has_its_exit_code_and_says_what_to_do() {
     let nobody = free_port();
     let out = trammel()
-        .args(["link", &format!("127.0.0.1:{nobody}")])
+        .args(["link", &nobody.address().to_string()])
         .output()
         .expect("the program can be started");
     let said = String::from_utf8_lossy(&out.stderr);

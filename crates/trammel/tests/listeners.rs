@@ -8,10 +8,11 @@ mod listening;
 use listening::listening;
 use serde_json::Value;
 use std::io::{BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use trammel_io::held::Held;
 
 /// As long as anything may take on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
@@ -214,9 +215,8 @@ fn strangers_hold_nothing_on_the_data_port_of_a_flow() {
     let here = folder.path();
     write_key(here);
     let receiver = Running::start(here, &["recv", "--port", "0", "--key", "key"]);
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-    let data = free.local_addr().expect("a bound socket has an address");
-    drop(free);
+    let held = Held::at(Ipv4Addr::LOCALHOST.into()).expect("loopback has a free port");
+    let data = held.address();
     let port = data.port().to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
     let base = ["send", &receiver.address.to_string(), "--key", "key"];
@@ -388,9 +388,8 @@ fn sockets_of_a_router_without_descriptors_do_not_spin() {
         return;
     }
     for element in ["ChatterSocket", "ControlSocket"] {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-        let address = free.local_addr().expect("a bound socket has an address");
-        drop(free);
+        let held = Held::at(Ipv4Addr::LOCALHOST.into()).expect("loopback has a free port");
+        let address = held.address();
         let graph = format!("{element}(TCP, {}); Idle -> Discard", address.port());
         let child = Command::new(by[0])
             .args(&by[1..])

@@ -1,7 +1,7 @@
 //! D-ITG: what it achieved is read from its receiver's log. Its sender writes none, so that it is
 //! as fast as it can be.
 
-use super::program::{Folder, Running, free_port, wait_for};
+use super::program::{Folder, Running, port, wait_for};
 use crate::achieved::{Achieved, Wanted, rate};
 use crate::log_file::session;
 use crate::rig::Rig;
@@ -23,15 +23,17 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 pub(super) fn send(rig: &Rig, wanted: &Wanted, stop: &AtomicBool) -> anyhow::Result<Achieved> {
     let folder = Folder::new()?;
-    let (port, log) = (free_port(rig)?, folder.file("received.log"));
-    let words = ["ITGRecv", "-Sp", &port.to_string(), "-l"].map(str::to_owned);
+    let (signalling, log) = (port(rig)?, folder.file("received.log"));
+    let words = ["ITGRecv", "-Sp", &signalling.port().to_string(), "-l"].map(str::to_owned);
     let words = [&words[..], &[log.display().to_string()]].concat();
     let _receiver = rig.at_receiver(|| Running::start(&words, &folder, "receiver.txt", PACKAGE))?;
-    wait_for(rig, port)?;
+    wait_for(rig, signalling.port())?;
+    // It does not say `SO_REUSEADDR` for a flow's port, which cannot be held for it.
+    let flow = port(rig)?.port();
     let words = format!(
-        "ITGSend -a {} -Sdp {port} -rp {} -T {} -C {} -c {} -t {} -poll",
+        "ITGSend -a {} -Sdp {} -rp {flow} -T {} -C {} -c {} -t {} -poll",
         rig.address(),
-        free_port(rig)?,
+        signalling.port(),
         if wanted.protocol == Protocol::Tcp {
             "TCP"
         } else {

@@ -1,6 +1,6 @@
 //! iperf3: what it achieved is read from its client's JSON.
 
-use super::program::{Folder, Running, free_port, wait_for};
+use super::program::{Folder, Running, port, wait_for};
 use crate::achieved::{Achieved, Wanted};
 use crate::rig::Rig;
 use anyhow::{Context, bail};
@@ -12,7 +12,8 @@ const PACKAGE: &str = "iperf3";
 
 pub(super) fn send(rig: &Rig, wanted: &Wanted, stop: &AtomicBool) -> anyhow::Result<Achieved> {
     let folder = Folder::new()?;
-    let port = free_port(rig)?;
+    let held = port(rig)?;
+    let port = held.port();
     let words =
         |line: String| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
     let server = words(format!("iperf3 -s -1 -p {port} -i 0"));

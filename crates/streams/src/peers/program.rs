@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use trammel_ground::Unsupported;
+use trammel_io::held::Held;
 use trammel_io::program;
 
 /// So often is looked whether a program has ended.
@@ -102,10 +103,9 @@ impl Drop for Running {
     }
 }
 
-/// A port of TCP that is free where the receiver is.
-pub(super) fn free_port(rig: &Rig) -> anyhow::Result<u16> {
-    let found = rig.at_receiver(|| std::net::TcpListener::bind((rig.address(), 0))?.local_addr());
-    Ok(found.context("no port is free")?.port())
+/// A port of TCP where the receiver is, which is kept for the program that is told of it.
+pub(super) fn port(rig: &Rig) -> anyhow::Result<Held> {
+    Ok(rig.at_receiver(|| Held::at(rig.address()))?)
 }
 
 /// Waits until somebody listens on `port` of TCP where the receiver is.
