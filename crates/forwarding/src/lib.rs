@@ -176,10 +176,16 @@ fn carry_out<'a>(
     }
     notes::about_lists(&mut outcome, &engines);
     let info = run::so_far(job);
+    let begin = || {
+        let mut so_far = outcome.clone();
+        so_far.status.is_going_on = true;
+        so_far
+    };
     let filling = Filling::new(
         request.live.as_ref(),
-        || outcome.clone(),
-        move |so_far: &mut ForwardingOutcome<'_>| {
+        begin,
+        |so_far: &mut ForwardingOutcome<'_>| {
+            so_far.status.runs = runs_of(so_far, &engines);
             so_far.tables = tables::all(so_far);
             report::report(so_far, &info)
         },
@@ -191,6 +197,13 @@ fn carry_out<'a>(
     }
     notes::about_frames(&mut outcome)?;
     notes::about_cards(&mut outcome);
+    outcome.status.runs = runs_of(&outcome, &engines);
+    outcome.tables = tables::all(&outcome);
+    Ok(outcome)
+}
+
+/// Runs that `engines` have to make, and those that are made.
+fn runs_of(outcome: &ForwardingOutcome<'_>, engines: &[Engine]) -> (usize, usize) {
     let asked = [Engine::Simulate, Engine::Measure];
     let asked = asked.iter().filter(|one| engines.contains(one)).count();
     let cells = outcome.cells.iter();
@@ -199,9 +212,7 @@ fn carry_out<'a>(
         let measured = cell.measured.is_some() || cell.card.measured.is_some();
         usize::from(simulated) + usize::from(measured)
     });
-    outcome.status.runs = (outcome.cells.len() * asked, made.sum());
-    outcome.tables = tables::all(&outcome);
-    Ok(outcome)
+    (outcome.cells.len() * asked, made.sum())
 }
 
 /// Every point, function and frame size.

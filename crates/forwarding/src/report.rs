@@ -95,7 +95,7 @@ pub(super) fn report(outcome: &ForwardingOutcome<'_>, info: &RunInfo) -> Report 
     Report {
         title,
         question,
-        answer: answer(outcome, &compared),
+        answer: outcome.status.preliminary(answer(outcome, &compared)),
         highlights: highlights(&compared),
         sections,
         provenance: provenance(info, facts),
@@ -142,20 +142,7 @@ fn throughput(
     compared: &[Compared],
     parts: &[Part<'_>],
 ) -> Section {
-    let mut blocks = Vec::new();
-    let notes = outcome
-        .status
-        .notes
-        .iter()
-        .map(|note| (NoteKind::Info, note));
-    let failures = outcome.status.lacks.iter().chain(&outcome.status.failures);
-    let failures = failures.map(|text| (NoteKind::Warning, text));
-    for (kind, text) in notes.chain(failures) {
-        blocks.push(Block::Note(Note {
-            kind,
-            text: text.clone(),
-        }));
-    }
+    let mut blocks = outcome.status.blocks();
     let is_swept = parts.iter().any(|part| part.cells.len() > 1);
     if is_swept {
         let drawn: Vec<&Part> = parts.iter().filter(|part| !part.rows.is_empty()).collect();

@@ -82,6 +82,20 @@ pub struct Answer {
     pub label: Option<Label>,
 }
 
+impl Answer {
+    /// The answer of a part of the runs, behind a sentence on what is missing: whoever reads it
+    /// alone must not take a part for the whole.
+    #[must_use]
+    pub fn preliminary(mut self, missing: String) -> Answer {
+        self.sentence = if self.sentence.is_empty() {
+            missing
+        } else {
+            format!("{missing} Preliminary: {}", self.sentence)
+        };
+        self
+    }
+}
+
 /// One key figure.
 #[derive(Clone, Debug, Default)]
 pub struct Highlight {

@@ -11,7 +11,7 @@ use crate::live::Live;
 use crate::provenance::going_on;
 use crate::run_folder::{Out, RunFolder, RunInfo};
 use crate::store::Store;
-use crate::{Answer, Report};
+use crate::{Answer, Block, Note, NoteKind, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
@@ -126,6 +126,8 @@ pub struct Status {
     pub runs: (usize, usize),
     /// Whether runs were left out after an interrupt.
     pub is_interrupted: bool,
+    /// Whether it is of a run that still goes on.
+    pub is_going_on: bool,
 }
 
 impl Status {
@@ -141,6 +143,52 @@ impl Status {
         if !self.lacks.contains(&text) {
             self.lacks.push(text);
         }
+    }
+
+    /// What of the runs is missing yet, or for good; nothing where all were made.
+    fn missing(&self) -> Option<String> {
+        let (all, made) = self.runs;
+        match self {
+            _ if made >= all => None,
+            _ if self.is_going_on => Some(format!("So far {made} of {all} runs.")),
+            _ if self.is_interrupted => Some(format!("Interrupted after {made} of {all} runs.")),
+            _ => None,
+        }
+    }
+
+    /// `answer`, behind what of the runs is missing.
+    #[must_use]
+    pub fn preliminary(&self, answer: Answer) -> Answer {
+        match self.missing() {
+            Some(missing) => answer.preliminary(missing),
+            None => answer,
+        }
+    }
+
+    /// What a reader of the report must know first: an interrupt, notes, and what is wrong.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<Block> {
+        let (all, made) = self.runs;
+        let interrupt = self
+            .is_interrupted
+            .then(|| format!("The run was interrupted: {made} of {all} runs are in this report."));
+        let note = |kind| {
+            move |text: &String| {
+                let text = text.clone();
+                Block::Note(Note { kind, text })
+            }
+        };
+        let wrong = self
+            .lacks
+            .iter()
+            .chain(&self.failures)
+            .chain(&self.warnings);
+        let first = interrupt.iter().map(note(NoteKind::Warning));
+        let notes = self.notes.iter().map(note(NoteKind::Info));
+        first
+            .chain(notes)
+            .chain(wrong.map(note(NoteKind::Warning)))
+            .collect()
     }
 
     /// The exit code.
@@ -252,4 +300,44 @@ pub fn run<S: Subject>(subject: &S, request: &Request) -> anyhow::Result<ExitCod
         code => code,
     };
     Ok(ExitCode::from(code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_runs_is_never_taken_for_all() {
+        let answer = || Answer {
+            sentence: "It takes 3 ms.".to_owned(),
+            ..Answer::default()
+        };
+        let mut status = Status {
+            runs: (6, 4),
+            is_interrupted: true,
+            ..Status::default()
+        };
+        status.note("by the way".to_owned());
+        assert_eq!(
+            status.preliminary(answer()).sentence,
+            "Interrupted after 4 of 6 runs. Preliminary: It takes 3 ms."
+        );
+        let texts = status.blocks().into_iter().map(|block| match block {
+            Block::Note(note) => note.text,
+            _ => String::new(),
+        });
+        let wanted = [
+            "The run was interrupted: 4 of 6 runs are in this report.",
+            "by the way",
+        ];
+        assert_eq!(texts.collect::<Vec<_>>(), wanted);
+        status.is_interrupted = false;
+        status.is_going_on = true;
+        assert_eq!(
+            status.preliminary(Answer::default()).sentence,
+            "So far 4 of 6 runs."
+        );
+        status.runs = (6, 6);
+        assert_eq!(status.preliminary(answer()).sentence, "It takes 3 ms.");
+    }
 }

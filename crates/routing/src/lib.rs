@@ -95,7 +95,7 @@ impl pipeline::Outcome for Outcome<'_> {
     }
 
     fn answer(&self) -> Option<trammel_report::Answer> {
-        Some(answer::answer(self))
+        Some(self.status.preliminary(answer::answer(self)))
     }
 
     fn to_text(&self) -> String {
@@ -129,16 +129,21 @@ fn carry_out<'a>(
     }
     let stop = || request.interrupted.load(Ordering::SeqCst);
     let info = pipeline::so_far(job);
+    let asked = file.points.len() * (usize::from(is_simulated) + usize::from(is_measured));
     let nothing = || Outcome {
         file,
         ran: file.points.iter().map(|_| Ran::default()).collect(),
-        status: Status::default(),
+        status: Status {
+            is_going_on: true,
+            ..Status::default()
+        },
         tables: Vec::new(),
     };
     let filling = Filling::new(
         request.live.as_ref(),
         nothing,
         move |so_far: &mut Outcome<'_>| {
+            so_far.status.runs = (asked, made(&so_far.ran));
             so_far.tables = tables::all(so_far);
             report::report(so_far, &info)
         },
@@ -202,9 +207,7 @@ fn carry_out<'a>(
     }
     progress.finish();
     status.is_interrupted = stop();
-    let made = ran.iter().map(|one| one.runs().count()).sum();
-    let asked = file.points.len() * (usize::from(is_simulated) + usize::from(is_measured));
-    status.runs = (asked, made);
+    status.runs = (asked, made(&ran));
     for point in &file.points {
         for note in notes::of(&point.scenario, is_simulated) {
             status.note(note);
@@ -221,6 +224,11 @@ fn carry_out<'a>(
     let compared = compared.filter(|table| table.name() == "comparison");
     outcome.status.warnings = compared.flat_map(report::broken).collect();
     Ok(outcome)
+}
+
+/// Runs that were made.
+fn made(ran: &[Ran]) -> usize {
+    ran.iter().map(|one| one.runs().count()).sum()
 }
 
 /// What the measurement of all points needs.

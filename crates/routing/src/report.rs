@@ -8,7 +8,7 @@ use trammel_report::comparison::Comparison;
 use trammel_report::graph::Graph;
 use trammel_report::provenance::{provenance, subject};
 use trammel_report::run_folder::RunInfo;
-use trammel_report::{Block, Choice, Note, NoteKind, Report, Section, TableView};
+use trammel_report::{Block, Choice, Report, Section, TableView};
 use trammel_stats::table::{Cell, Row, Table, format_float};
 
 /// Points whose topologies are drawn.
@@ -25,7 +25,7 @@ pub(crate) fn report(outcome: &Outcome<'_>, info: &RunInfo) -> Report {
     let question = question.unwrap_or_else(|| {
         "How long until the routers agree again, and what is lost meanwhile?".to_owned()
     });
-    let mut blocks = remarks(outcome);
+    let mut blocks = outcome.status.blocks();
     blocks.extend(drawings(outcome));
     let network = Section {
         heading: "The network".to_owned(),
@@ -70,24 +70,11 @@ pub(crate) fn report(outcome: &Outcome<'_>, info: &RunInfo) -> Report {
     Report {
         title,
         question,
-        answer: answer(outcome),
+        answer: outcome.status.preliminary(answer(outcome)),
         highlights: Vec::new(),
         sections,
         provenance: provenance(info, subject(info)),
     }
-}
-
-fn remarks(outcome: &Outcome<'_>) -> Vec<Block> {
-    let status = &outcome.status;
-    let notes = status.notes.iter().map(|note| (NoteKind::Info, note));
-    let failures = status.lacks.iter().chain(&status.failures);
-    let failures = failures.chain(&status.warnings);
-    let failures = failures.map(|text| (NoteKind::Warning, text));
-    let block = |(kind, text): (NoteKind, &String)| {
-        let text = text.clone();
-        Block::Note(Note { kind, text })
-    };
-    notes.chain(failures).map(block).collect()
 }
 
 /// The topology of each point, where there are several to choose from.

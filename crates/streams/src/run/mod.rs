@@ -138,10 +138,16 @@ fn carry_out_with<'a>(
     };
     predict_all(&engines, &mut outcome);
     let info = run::so_far(job);
+    let begin = || {
+        let mut so_far = outcome.clone();
+        so_far.status.is_going_on = true;
+        so_far
+    };
     let filling = Filling::new(
         request.live.as_ref(),
-        || outcome.clone(),
-        move |so_far: &mut StreamsOutcome<'_>| {
+        begin,
+        |so_far: &mut StreamsOutcome<'_>| {
+            so_far.status.runs = runs_of(so_far, &engines);
             so_far.tables = tables::all(so_far);
             report::report(so_far, &info)
         },
@@ -153,14 +159,20 @@ fn carry_out_with<'a>(
         measure_all(job, request, shelf, &filling, &mut outcome);
     }
     outcome.status.is_interrupted = request.interrupted.load(Ordering::SeqCst);
-    let each: usize = file.points.iter().map(|point| point.seeds().count()).sum();
+    outcome.status.runs = runs_of(&outcome, &engines);
+    outcome.tables = tables::all(&outcome);
+    Ok(outcome)
+}
+
+/// Runs that `engines` have to make, and those that are made.
+fn runs_of(outcome: &StreamsOutcome<'_>, engines: &[Engine]) -> (usize, usize) {
+    let points = outcome.file.points.iter();
+    let each: usize = points.map(|point| point.seeds().count()).sum();
     let asked = [Engine::Simulate, Engine::Measure];
     let asked = asked.iter().filter(|one| engines.contains(one)).count();
     let ran = outcome.ran.iter();
     let made = ran.map(|one| one.simulated.len() + one.measured.len());
-    outcome.status.runs = (each * asked, made.sum());
-    outcome.tables = tables::all(&outcome);
-    Ok(outcome)
+    (each * asked, made.sum())
 }
 
 /// What theory says of `traffic`.

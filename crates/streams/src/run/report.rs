@@ -9,7 +9,7 @@ use trammel_report::comparison::Comparison;
 use trammel_report::provenance::{provenance, subject};
 use trammel_report::run_folder::RunInfo;
 use trammel_report::units;
-use trammel_report::{Block, Note, NoteKind, Report, Section, TableView};
+use trammel_report::{Block, Report, Section, TableView};
 use trammel_stats::table::Table;
 
 /// The whole report.
@@ -24,20 +24,7 @@ pub(super) fn report(outcome: &StreamsOutcome<'_>, info: &RunInfo) -> Report {
         .question
         .clone()
         .unwrap_or_else(|| "What becomes of these streams over this path?".to_owned());
-    let mut blocks = Vec::new();
-    let notes = outcome
-        .status
-        .notes
-        .iter()
-        .map(|note| (NoteKind::Info, note));
-    let failures = outcome.status.lacks.iter().chain(&outcome.status.failures);
-    let failures = failures.map(|text| (NoteKind::Warning, text));
-    for (kind, text) in notes.chain(failures) {
-        blocks.push(Block::Note(Note {
-            kind,
-            text: text.clone(),
-        }));
-    }
+    let mut blocks = outcome.status.blocks();
     let all = compared::all(outcome);
     blocks.extend(super::charts::blocks(outcome, &all));
     blocks.extend(side_by_side(tables).map(Block::Comparison));
@@ -67,7 +54,7 @@ pub(super) fn report(outcome: &StreamsOutcome<'_>, info: &RunInfo) -> Report {
     Report {
         title,
         question,
-        answer: answer(outcome, &all),
+        answer: outcome.status.preliminary(answer(outcome, &all)),
         highlights: Vec::new(),
         sections: vec![compared, views],
         provenance: provenance(info, subject(info)),

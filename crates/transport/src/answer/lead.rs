@@ -48,9 +48,8 @@ pub(super) fn answer(
     preliminary(answer, outcome)
 }
 
-/// Says that a part was not run: whoever reads the sentence alone must not take a part for the
-/// whole.
-fn preliminary(mut answer: Answer, outcome: &TransportOutcome) -> Answer {
+/// Says that a part was not run.
+fn preliminary(answer: Answer, outcome: &TransportOutcome) -> Answer {
     let (all, made) = outcome.runs;
     if made >= all {
         return answer;
@@ -62,12 +61,7 @@ fn preliminary(mut answer: Answer, outcome: &TransportOutcome) -> Answer {
     } else {
         format!("{} of {all} runs failed.", all - made)
     };
-    answer.sentence = if answer.sentence.is_empty() {
-        missing
-    } else {
-        format!("{missing} Preliminary: {}", answer.sentence)
-    };
-    answer
+    answer.preliminary(missing)
 }
 
 /// What answers `goal`, as the engine of `numbers` has it.
