@@ -39,9 +39,10 @@ start   = "0 s"
   {
     name: "convergence", title: "Fairness convergence", plots: ["throughput", "window"],
     ask: "A second flow comes after ten seconds. Does it get its half, and how long does that take?",
-    tell: "Each loss halves both windows, and both grow alike: the difference shrinks at each loss.",
+    tell: "Within a second. The loss that ends the second flow's slow start makes room for it. From then on each loss halves both windows, and both grow alike: what difference there is shrinks.",
     toml: `title    = "Two flows find their halves"
 duration = "60 s"
+answer   = "convergence"
 
 [path]
 rate  = "20 Mbit/s"
@@ -61,10 +62,11 @@ start   = "10 s"
   },
   {
     name: "bufferbloat", title: "Bufferbloat and CoDel", plots: ["rtt", "queue", "throughput"],
-    ask: "The buffer holds ten bandwidth-delay products. How long does a packet take now? Then choose codel as the queue.",
-    tell: "The flow fills whatever buffer it finds. CoDel drops a packet once the queue has stood for 100 ms, and the delay stays near 5 ms at the same goodput.",
+    ask: "The buffer holds ten bandwidth-delay products. How long does a packet wait in it?",
+    tell: "The flow fills whatever buffer it finds: packets wait for 0.3 s on average. Choose codel as the queue. It drops a packet once the delay has stood above 5 ms for 100 ms, and the average wait falls below 3 ms, for a twentieth of the goodput.",
     toml: `title    = "A buffer that is too large"
 duration = "30 s"
+answer   = "delay"
 
 [path]
 rate  = "10 Mbit/s"
@@ -79,7 +81,7 @@ start   = "0 s"
   {
     name: "rtt-unfairness", title: "RTT unfairness", plots: ["throughput", "window"],
     ask: "Two equal flows share a line; one has four times the round trip. What share does it get?",
-    tell: "Reno grows by one packet a round trip, so the far flow grows four times more slowly and gets much less than a fifth of what its rival has.",
+    tell: "Reno grows by one packet a round trip. With the queue, the far flow's round trip is 80 to 100 ms and its rival's 20 to 40: it grows about three times more slowly, and gets less than a tenth of the line.",
     toml: `title    = "Near and far"
 duration = "60 s"
 
@@ -124,9 +126,10 @@ start   = "1 s"
   {
     name: "incast", title: "Incast", plots: ["queue", "window", "sequence"],
     ask: "Twenty servers answer at once through one port with a small buffer. When are all answers there?",
-    tell: "The first windows together overflow the buffer. Who loses the last packets of its answer waits for a timeout of 200 ms, a thousand times the round trip.",
+    tell: "The first windows together overflow the buffer. Who loses a whole first window hears nothing, and waits for a timeout of 200 ms, a thousand times the round trip. Who has lost only a part of it hears of that from the ACKs, and is done within some tens of milliseconds.",
     toml: `title    = "Twenty answers at once"
 duration = "400 ms"
+answer   = "completion"
 
 [path]
 rate  = "1 Gbit/s"
@@ -160,8 +163,8 @@ start   = "0 s"
   },
   {
     name: "lossy-wifi", title: "Lossy Wi-Fi", plots: ["throughput", "window", "rtt"],
-    ask: "One packet in a hundred is lost, and no queue is full. What does each control make of it?",
-    tell: "Reno takes each loss for congestion: its rate follows the inverse square root of the probability. BBR does not.",
+    ask: "One packet in a hundred is lost on the air. How much of the line does Reno use?",
+    tell: "A third. It takes each loss for congestion, and its rate follows the inverse square root of the probability: with a quarter of the losses it is about twice as high. Choose bbr, which does not halve its window for them, and the line is full.",
     toml: `title    = "Losses that are no congestion"
 duration = "20 s"
 
@@ -173,10 +176,6 @@ loss  = { model = "bernoulli", probability = 0.01 }
 
 [[flow]]
 variant = "reno"
-start   = "0 s"
-
-[[flow]]
-variant = "bbr"
 start   = "0 s"
 `,
   },

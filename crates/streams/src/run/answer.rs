@@ -1,4 +1,5 @@
-//! The answer of a traffic run in a sentence: what the first stream waits and loses.
+//! The answer of a traffic run in a sentence: what the first stream waits and loses; of several
+//! that are alike, what they do on average.
 
 use super::compared::Compared;
 use super::outcome::StreamsOutcome;
@@ -11,70 +12,111 @@ use trammel_stats::table::format_float;
 /// Digits of numbers in sentences.
 const DIGITS: usize = 3;
 
+/// The first stream of a run, or those that are as it is (`count`).
+struct First<'a> {
+    outcome: &'a StreamsOutcome<'a>,
+    compared: &'a [Compared],
+}
+
+impl First<'_> {
+    /// How many there are at a point: what `count` makes of `call` are `call-1`, `call-2`, ….
+    fn count(&self, point: usize) -> usize {
+        let streams = &self.outcome.file.points[point].scenario.streams;
+        let Some(base) = streams[0].name.strip_suffix("-1") else {
+            return 1;
+        };
+        let alike = streams.iter().zip(1..);
+        alike
+            .take_while(|(one, n)| one.name == format!("{base}-{n}"))
+            .count()
+            .max(1)
+    }
+
+    /// `` `call` ``, or `` each `call` `` where there are several at some point.
+    fn name(&self) -> String {
+        let name = &self.outcome.file.first().streams[0].name;
+        let is_several = (0..self.outcome.file.points.len()).any(|at| self.count(at) > 1);
+        match name.strip_suffix("-1").filter(|_| is_several) {
+            Some(base) => format!("each `{base}`"),
+            None => format!("`{name}`"),
+        }
+    }
+
+    /// Their mean of a metric, as the engine of `label` has it; the least of what none is below.
+    fn value(&self, point: usize, metric: &str, label: Label) -> Option<f64> {
+        let count = self.count(point);
+        let is_it =
+            |one: &&Compared| one.point == point && one.stream < count && one.metric == metric;
+        let found: Option<Vec<f64>> = self
+            .compared
+            .iter()
+            .filter(is_it)
+            .map(|one| by(one, label))
+            .collect();
+        let found = found.filter(|found| found.len() == count)?;
+        Some(match metric {
+            "delay_min_us" => found.into_iter().fold(f64::INFINITY, f64::min),
+            _ => found.iter().sum::<f64>() / count as f64,
+        })
+    }
+
+    /// Their mean delay beyond the least of any, µs.
+    fn wait(&self, point: usize, label: Label) -> Option<f64> {
+        let least = self.value(point, "delay_min_us", label)?;
+        let wait = self.value(point, "delay_mean_us", label)? - least;
+        (wait >= 0.0).then_some(wait)
+    }
+}
+
 /// What became of the first stream: of a few points, its wait and its loss at each; of many, from
 /// where to where both lie.
 pub(super) fn answer(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Answer {
-    along(outcome, compared)
-        .or_else(|| over_all(outcome, compared))
-        .unwrap_or_else(|| at_first(outcome, compared))
+    let first = First { outcome, compared };
+    along(&first)
+        .or_else(|| over_all(&first))
+        .unwrap_or_else(|| at_first(&first))
 }
 
 /// The wait of the first stream at each of a few points, and what it loses there.
-fn along(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Option<Answer> {
+fn along(first: &First<'_>) -> Option<Answer> {
     const MOST: usize = 5;
-    let points = &outcome.file.points;
+    let points = &first.outcome.file.points;
     if !(2..=MOST).contains(&points.len()) {
         return None;
     }
-    let of = |point: usize, metric: &str, pick: fn(&Compared) -> Option<f64>| {
-        let mut all = compared.iter();
-        pick(all.find(|one| (one.point, one.stream, one.metric) == (point, 0, metric))?)
-    };
-    let (pick, label): (fn(&Compared) -> Option<f64>, Label) =
-        if compared.iter().any(|one| one.measured.is_some()) {
-            (|one| one.measured, Label::Measured)
-        } else {
-            (|one| one.simulated, Label::Simulated)
-        };
-    let wait = |point: usize, pick: fn(&Compared) -> Option<f64>| {
-        let wait = of(point, "delay_mean_us", pick)? - of(point, "delay_min_us", pick)?;
-        (wait >= 0.0).then_some(wait)
+    let label = if first.compared.iter().any(|one| one.measured.is_some()) {
+        Label::Measured
+    } else {
+        Label::Simulated
     };
     let mut said = Vec::new();
     for (at, point) in points.iter().enumerate() {
-        let own = wait(at, pick)?;
-        let theory = wait(at, |one| one.predicted);
+        let own = first.wait(at, label)?;
+        let theory = first.wait(at, Label::Predicted);
         let theory = theory.map_or(String::new(), |us| format!(" (predicted: {})", time(us)));
-        let lost = of(at, "lost", pick).filter(|lost| *lost > 0.0);
+        let lost = first.value(at, "lost", label).filter(|lost| *lost > 0.0);
         let lost = lost.map_or(String::new(), |lost| {
             format!(" and loses {} %", format_float(100.0 * lost, DIGITS))
         });
         said.push(format!("{}{theory}{lost} with {}", time(own), point.id));
     }
-    let name = &outcome.file.first().streams[0].name;
     Some(Answer {
         number: format!(
             "{} → {}",
-            time(wait(0, pick)?),
-            time(wait(said.len() - 1, pick)?)
+            time(first.wait(0, label)?),
+            time(first.wait(said.len() - 1, label)?)
         ),
-        sentence: format!("On average `{name}` waits {}.", said.join(", ")),
+        sentence: format!("On average {} waits {}.", first.name(), said.join(", ")),
         label: Some(label),
     })
 }
 
 /// Of more points: from where to where the wait of the first stream lies, and its loss.
-fn over_all(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Option<Answer> {
-    let points = &outcome.file.points;
-    let label = best_label(compared)?;
-    let value = |point: usize, metric: &str| {
-        let is_it = |one: &&Compared| (one.point, one.stream, one.metric) == (point, 0, metric);
-        by(compared.iter().find(is_it)?, label)
-    };
-    let wait = |point: usize| {
-        let wait = value(point, "delay_mean_us")? - value(point, "delay_min_us")?;
-        (wait >= 0.0).then_some(wait)
-    };
+fn over_all(first: &First<'_>) -> Option<Answer> {
+    let points = &first.outcome.file.points;
+    let label = best_label(first.compared)?;
+    let value = |point: usize, metric: &str| first.value(point, metric, label);
+    let wait = |point: usize| first.wait(point, label);
     let range = |find: &dyn Fn(usize) -> Option<f64>| {
         let found = (0..points.len()).filter_map(|at| Some((at, find(at)?)));
         let mut found: Vec<(usize, f64)> = found.collect();
@@ -106,13 +148,13 @@ fn over_all(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Option<Answe
         all if all == with_one => format!("{all} points"),
         all => format!("{with_one} of {all} points"),
     };
-    let name = &outcome.file.first().streams[0].name;
+    let name = first.name();
     let (from, to) = (&points[least_at].id, &points[most_at].id);
     let (least, most) = (time(least), time(most));
     Some(Answer {
         number: format!("{least} to {most}"),
         sentence: format!(
-            "On average `{name}` {verb} {least} with {from} to {most} with {to}, over {of}.{lost}"
+            "On average {name} {verb} {least} with {from} to {most} with {to}, over {of}.{lost}"
         ),
         label: Some(label),
     })
@@ -140,25 +182,19 @@ fn by(one: &Compared, label: Label) -> Option<f64> {
 
 /// What became of the first stream at the first point: what was measured, else simulated, else
 /// predicted; waiting apart from the way, and beside it what another engine says.
-fn at_first(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Answer {
-    let of = |metric: &str| {
-        let mut all = compared.iter();
-        all.find(|one| (one.point, one.stream, one.metric) == (0, 0, metric))
-    };
+fn at_first(first: &First<'_>) -> Answer {
+    let points = &first.outcome.file.points;
     let labels = [Label::Measured, Label::Simulated, Label::Predicted];
-    let value = |metric: &str, label: Label| by(of(metric)?, label);
+    let value = |metric: &str, label: Label| first.value(0, metric, label);
     let is_known = |label: &Label| value("delay_mean_us", *label).is_some();
     let mut known = labels.into_iter().filter(is_known);
     let Some(label) = known.next() else {
         return Answer::default();
     };
     let delay = value("delay_mean_us", label).expect("it was just found");
-    let wait = |label: Label| {
-        let wait = value("delay_mean_us", label)? - value("delay_min_us", label)?;
-        (wait >= 0.0).then_some(wait)
-    };
+    let wait = |label: Label| first.wait(0, label);
     let beside = known.find_map(|other| Some((other, wait(other)?)));
-    let name = &outcome.file.first().streams[0].name;
+    let name = first.name();
     let waiting = wait(label).map_or(String::new(), |own| {
         let beside = beside.map_or(String::new(), |(other, theirs)| {
             let off = relative_error(theirs, own).filter(|_| own > 0.0);
@@ -177,18 +213,26 @@ fn at_first(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Answer {
         )
     });
     // Of several points it is one, which must be said.
-    let place = match outcome.file.points.len() {
+    let place = match points.len() {
         1 => String::new(),
-        _ => format!(" with {}", outcome.file.points[0].id),
+        _ => format!(" with {}", points[0].id),
     };
     Answer {
         number: wait(label).map_or_else(|| time(delay), time),
         sentence: format!(
-            "`{name}`{place}: average delay {}{waiting}.{lost}",
+            "{}{place}: average delay {}{waiting}.{lost}",
+            capital(&name),
             time(delay)
         ),
         label: Some(label),
     }
+}
+
+/// A sentence's first word.
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// Microseconds as `1.94 ms` or `19.4 µs`, by their size.
@@ -255,5 +299,41 @@ mod tests {
         let wanted =
             format!("`s` with {first}: average delay 6.03 ms, of which 226 µs is waiting.");
         assert_eq!(of_first.sentence, wanted);
+    }
+
+    #[test]
+    fn of_streams_that_are_alike_the_mean_is_said() {
+        let text = "subject = 'traffic'\nduration = '1 s'\n[path]\nrate = '2 Mbit/s'\n\
+             delay = '10 ms'\n[[stream]]\nname = 'call'\nrate = 50\nsize = 160\ncount = 3\n\
+             [[stream]]\nname = 'other'\nrate = 1\n";
+        let (dir, reading) = (
+            std::path::Path::new("."),
+            trammel_scenario::Reading::default(),
+        );
+        let file = TrafficFile::parse("t.toml", text, dir, &reading).unwrap();
+        // They send at the same time, always: each is served in its turn.
+        let compared: Vec<Compared> = (0..4)
+            .flat_map(|stream| {
+                let delay = 10_000.0 + 1_000.0 * stream as f64;
+                let values = [("delay_mean_us", delay), ("delay_min_us", delay)];
+                values.map(|(metric, value)| Compared {
+                    point: 0,
+                    stream,
+                    metric,
+                    unit: "us",
+                    predicted: None,
+                    simulated: Some(value),
+                    measured: None,
+                })
+            })
+            .collect();
+        let outcome = StreamsOutcome {
+            file: &file,
+            ran: Vec::new(),
+            status: Status::default(),
+            tables: Vec::new(),
+        };
+        let wanted = "Each `call`: average delay 11 ms, of which 1 ms is waiting.";
+        assert_eq!(answer(&outcome, &compared).sentence, wanted);
     }
 }

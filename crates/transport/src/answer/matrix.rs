@@ -7,7 +7,6 @@ use trammel_report::Block;
 use trammel_report::heat_map::{Colours, HeatMap};
 use trammel_scenario::File;
 use trammel_scenario::sweep::Point;
-use trammel_stats::interval::LEAST_REPEATS;
 
 /// The variants, in the order of the file.
 pub(super) fn variants(file: &File, matrix: &Matrix) -> Vec<String> {
@@ -53,12 +52,8 @@ pub(super) fn heat_maps(file: &File, numbers: &Numbers, matrix: &Matrix) -> Vec<
             None => groups.push((name, vec![point])),
         }
     }
-    let repeats = file
-        .points
-        .iter()
-        .map(|point| point.scenario.repeat)
-        .max()
-        .unwrap_or(1);
+    let spread = |n| format!(" Point at a cell for its 95 % interval over {n} runs ({INTERVALS}).");
+    let spread = numbers.repeats().map_or_else(String::new, spread);
     let maps = groups.into_iter().enumerate().map(|(n, (group, points))| {
         let cell = |row: &String, column: &String| {
             points
@@ -72,11 +67,6 @@ pub(super) fn heat_maps(file: &File, numbers: &Numbers, matrix: &Matrix) -> Vec<
         let title = match group.as_str() {
             "" => "Who takes from whom".to_owned(),
             group => format!("Who takes from whom, {group}"),
-        };
-        let spread = if u64::from(repeats) >= LEAST_REPEATS {
-            format!(" Point at a cell for its 95 % interval over {repeats} runs ({INTERVALS}).")
-        } else {
-            String::new()
         };
         Block::HeatMap(HeatMap {
             id: match numbers.labels.first() {

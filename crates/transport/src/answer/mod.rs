@@ -61,7 +61,7 @@ pub fn report(file: &File, outcome: &TransportOutcome, provenance: Provenance) -
         results.extend(experience_along::figures(file, &numbers, sweep));
         results.extend(sweep::figures(file, &numbers, sweep));
     }
-    results.extend(side_by_side::comparison(file, outcome));
+    results.extend(side_by_side::comparison(file, outcome, &numbers));
     sections.extend(experience::section(file, &numbers));
     sections.extend(completions::section(file, outcome));
     sections.extend(inside::sections(file, outcome));

@@ -119,6 +119,18 @@ impl Numbers {
         }
     }
 
+    /// How many repeats the intervals are of, as they were made: `30`, or `2 to 30`; nothing where
+    /// no number has an interval.
+    pub(super) fn repeats(&self) -> Option<String> {
+        let with_interval = self.all.values().filter(|number| number.interval.is_some());
+        let n = with_interval.map(|number| number.n);
+        let (least, most) = (n.clone().min()?, n.max()?);
+        Some(match least {
+            _ if least == most => most.to_string(),
+            _ => format!("{least} to {most}"),
+        })
+    }
+
     /// Numbers of the simulator by point, entity and metric, as tests write them.
     #[cfg(test)]
     pub(super) fn simulated<'a>(

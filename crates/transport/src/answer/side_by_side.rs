@@ -3,6 +3,7 @@
 
 use super::axis;
 use super::numbers::EQUAL_PARTS;
+use super::numbers::Numbers;
 use super::words::{INTERVALS, placed};
 use crate::points::TransportOutcome;
 use crate::run_tables::ALL_FLOWS;
@@ -13,7 +14,6 @@ use trammel_report::units::spoken;
 use trammel_report::{Block, Note, NoteKind};
 use trammel_scenario::File;
 use trammel_scenario::sweep::Point;
-use trammel_stats::interval::LEAST_REPEATS;
 
 /// Rows that a person still reads.
 const MOST_ROWS: usize = 120;
@@ -21,7 +21,11 @@ const MOST_ROWS: usize = 120;
 /// A row's keys: point, entity, metric.
 type Key = [String; 3];
 
-pub(super) fn comparison(file: &File, outcome: &TransportOutcome) -> Option<Block> {
+pub(super) fn comparison(
+    file: &File,
+    outcome: &TransportOutcome,
+    numbers: &Numbers,
+) -> Option<Block> {
     let table = &outcome.comparison;
     if table.is_empty() {
         return None;
@@ -172,18 +176,12 @@ pub(super) fn comparison(file: &File, outcome: &TransportOutcome) -> Option<Bloc
         "Shares and sums cover the whole run; a flow's own goodput covers the time in which it had \
          data to send.  "
     };
-    let repeats = file
-        .points
-        .iter()
-        .map(|point| point.scenario.repeat)
-        .max()
-        .unwrap_or(1);
-    let spread = match repeats {
-        n if u64::from(n) < LEAST_REPEATS => String::new(),
-        n => format!(
+    let spread = |n| {
+        format!(
             "Grey numbers: 95 % confidence interval of the mean over {n} repeats ({INTERVALS})."
-        ),
+        )
     };
+    let spread = numbers.repeats().map_or_else(String::new, spread);
     Some(Block::Comparison(Comparison {
         title: "Engines compared".to_owned(),
         caption: format!("{caption}{spread}"),

@@ -13,7 +13,6 @@ use trammel_report::figure::{Axis, Figure, GREY, Mark, Series};
 use trammel_scenario::File;
 use trammel_scenario::model::Goal;
 use trammel_scenario::sweep::Point;
-use trammel_stats::interval::LEAST_REPEATS;
 use trammel_stats::table::format_float;
 
 /// Curves of one plot at most, of one engine: more cannot be told apart.
@@ -130,19 +129,15 @@ pub(super) fn curve(
     series
 }
 
-fn caption(file: &File) -> String {
-    match file.points.iter().map(|point| point.scenario.repeat).max() {
-        Some(n) if u64::from(n) >= LEAST_REPEATS => {
-            format!("Bands: 95 % interval of the mean, {n} repeats.")
-        }
-        _ => String::new(),
-    }
+fn caption(numbers: &Numbers) -> String {
+    let bands = |n| format!("Bands: 95 % interval of the mean, {n} repeats.");
+    numbers.repeats().map_or_else(String::new, bands)
 }
 
 /// Metrics of flows and of the bottleneck against the swept number.
 fn against(file: &File, numbers: &Numbers, sweep: &Sweep, at: usize) -> Vec<Figure> {
     let groups = groups(file, &sweep.others);
-    let caption = caption(file);
+    let caption = caption(numbers);
     let engines: Vec<Numbers> = numbers.labels.iter().map(|one| numbers.by(*one)).collect();
     let x = || axis(file, at);
     let (title, _) = super::axis::name(&file.points[0], at);

@@ -47,15 +47,34 @@ impl Kind {
         }
     }
 
+    /// The unit of an axis, and what a value is multiplied by to be in it.
+    pub(super) fn plotted(self) -> (&'static str, f64) {
+        match self {
+            Kind::Percent => ("%", 100.0),
+            Kind::Rate => ("Mbit/s", 1.0),
+            Kind::Micros => ("ms", 1e-3),
+            Kind::Seconds => ("s", 1.0),
+            Kind::Times => ("times", 1.0),
+            Kind::Plain => ("", 1.0),
+        }
+    }
+
     /// The mean, with no more digits than its interval leaves.
     pub(super) fn mean(self, number: Number) -> String {
-        self.say(number.mean, digits(number))
+        self.to_place(number.mean, last_place(number))
+    }
+
+    /// `value` down to the decimal place `place`: 0 is the units', 1 the tens'.
+    fn to_place(self, value: f64, place: i32) -> String {
+        let digits = magnitude(value) - place + 1;
+        self.say(value, usize::try_from(digits).unwrap_or(0).max(1))
     }
 
     /// `62 % (95 % interval 58–66 %)`; the mean alone where there is no interval, or none to see.
     pub(super) fn with_interval(self, number: Number) -> String {
-        let mean = self.mean(number);
-        let range = number.interval.map(|(low, high)| self.range(low, high));
+        let (mean, place) = (self.mean(number), last_place(number));
+        let end = |value| self.to_place(value, place);
+        let range = (number.interval).map(|(low, high)| between(end(low), &end(high)));
         match range {
             // An interval in which no digit differs says nothing more.
             Some(range) if range != mean => format!("{mean} (95 % interval {range})"),
@@ -87,14 +106,25 @@ fn between(from: String, to: &str) -> String {
         _ => format!("{from} to {to}"),
     }
 }
-/// Digits of a mean that its interval does not make meaningless: two or three.
-fn digits(number: Number) -> usize {
-    let Some((low, high)) = number.interval else {
-        return 3;
-    };
-    let half = (high - low) / 2.0;
-    let is_close = half > 0.0 && number.mean != 0.0 && (number.mean / half).abs() >= 50.0;
-    if is_close { 3 } else { 2 }
+
+/// The decimal place of the first digit of `value`: 0 is the units', 1 the tens'.
+fn magnitude(value: f64) -> i32 {
+    if value == 0.0 {
+        return 0;
+    }
+    value.abs().log10().floor() as i32
+}
+
+/// The decimal place of the last digit that is said of a mean and of the ends of its interval: no
+/// coarser than half of the interval's half, so that the mean as it is said lies between the ends
+/// as they are said; two or three digits of the mean.
+fn last_place(number: Number) -> i32 {
+    let first = magnitude(number.mean);
+    let (finest, coarsest) = (first - 2, first - 1);
+    match number.interval {
+        Some((low, high)) if high > low => magnitude((high - low) / 4.0).clamp(finest, coarsest),
+        _ => finest,
+    }
 }
 
 /// A fraction in percent: two digits, more near both ends.
@@ -216,6 +246,36 @@ mod tests {
             Kind::Rate.with_interval(wide),
             "45 Mbit/s (95 % interval 31–57 Mbit/s)"
         );
+        // Three means whose second digit would lie outside of what is said of their intervals.
+        for (mean, low, high, said) in [
+            (
+                124.94,
+                121.0,
+                129.0,
+                "125 Mbit/s (95 % interval 121–129 Mbit/s)",
+            ),
+            (
+                105.6,
+                98.4,
+                110.4,
+                "106 Mbit/s (95 % interval 98–110 Mbit/s)",
+            ),
+            (
+                125.4,
+                122.0,
+                128.6,
+                "125 Mbit/s (95 % interval 122–129 Mbit/s)",
+            ),
+            (2.3, 1.06, 5.62, "2.3 Mbit/s (95 % interval 1.1–5.6 Mbit/s)"),
+            (
+                999.6,
+                940.0,
+                1061.0,
+                "1000 Mbit/s (95 % interval 940 Mbit/s to 1.06 Gbit/s)",
+            ),
+        ] {
+            assert_eq!(Kind::Rate.with_interval(number(mean, low, high)), said);
+        }
         let certain = number(0.99999, 0.999985, 0.999995);
         assert_eq!(Kind::Plain.with_interval(certain), "1");
         let narrow = number(44.63, 44.5, 44.7);
