@@ -145,7 +145,8 @@ fn help(entry: &'static Entry, handler: &Handler) -> Option<String> {
     if let Some(text) = own {
         return Some(text.to_owned());
     }
-    if functions::find(name).is_some() {
+    // Other classes have handlers of the same names, which are not functions.
+    if entry.about.name == "Script" && functions::find(name).is_some() {
         return Some("a function of the script language".to_owned());
     }
     let is_named = |param: &&crate::args::Param| param.name.eq_ignore_ascii_case(name);

@@ -266,7 +266,13 @@ fn unit<'a>(values: impl Iterator<Item = &'a Node>) -> Option<(Dimension, &'stat
             return None;
         }
     }
-    let suffix = match common? {
+    Some((common?, suffix(common?)))
+}
+
+/// How the column of a swept key ends whose values are of `dimension`: `_s`.
+#[must_use]
+pub fn suffix(dimension: Dimension) -> &'static str {
+    match dimension {
         Dimension::Time => "_s",
         Dimension::Rate => "_bps",
         Dimension::Bytes => "_bytes",
@@ -276,6 +282,5 @@ fn unit<'a>(values: impl Iterator<Item = &'a Node>) -> Option<(Dimension, &'stat
         Dimension::Dbm => "_dbm",
         Dimension::Frequency => "_hz",
         Dimension::Ratio => "",
-    };
-    Some((common?, suffix))
+    }
 }

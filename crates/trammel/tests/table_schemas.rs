@@ -1,6 +1,11 @@
 //! What commands write with `--json` against the JSON Schemas of tables in `share/schema`.
 
+#[cfg(target_os = "linux")]
+mod listening;
+
 use jsonschema::Validator;
+#[cfg(target_os = "linux")]
+use listening::listening;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -260,6 +265,24 @@ fn write_log(path: &Path) {
     }
 }
 
+/// Two flows, so that there is a total; of round trips, so that the sender has delays.
+#[cfg(target_os = "linux")]
+#[test]
+fn tables_of_a_sender_are_as_their_schema_says() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+    command.args(["recv", "--port", "0", "--flows", "2"]);
+    command.stdout(std::process::Stdio::null());
+    let (mut receiver, address, _said) = listening(&mut command);
+    let to = address.to_string();
+    let flows = ["--flows", "2", "--rate", "100", "--duration", "200ms"];
+    let words = [&["send", &to, "--round-trip", "--json"], &flows[..]].concat();
+    let made = checked("send", &words);
+    let tables = made["tables"].as_object().expect("there are tables");
+    let names: Vec<&String> = tables.keys().collect();
+    assert_eq!(names, ["flows", "intervals", "streams", "total", "totals"]);
+    receiver.wait().expect("it ends with its flows");
+}
+
 /// Folders of two runs and of what compares them, and the samples over time.
 #[test]
 fn tables_of_run_folders_are_as_their_schemas_say() {
@@ -271,7 +294,7 @@ fn tables_of_run_folders_are_as_their_schemas_say() {
     std::fs::write(at("s.toml"), text).expect("the file can be written");
     let file = at("s.toml");
     let file = file.to_str().expect("it is UTF-8");
-    let words = ["run", file, "--engine", "simulate"];
+    let words = ["run", file, "--engine", "predict,simulate"];
     checked_folder("transport", &words, &at("a"));
     checked_folder("transport", &words, &at("b"));
     let capture = "crates/formats/tests/files/kernel.sender.pcap.gz";

@@ -1,8 +1,9 @@
 //! The keys of scenario files, by their names or by their places: `limit`, `path.queue.limit`.
 
 use super::meaning::{Meaning, is_alike};
-use trammel_scenario::keys_kind::{Fallback, Key, Section};
+use trammel_scenario::keys_kind::{Fallback, Key, Kind, Section};
 use trammel_scenario::schema::SUBJECTS;
+use trammel_scenario::sweep::suffix;
 
 /// The keys that `word` names: by its last part, and where it has more parts by the table that the
 /// part before names.
@@ -40,6 +41,31 @@ pub(super) fn find(word: &str) -> Vec<Meaning> {
         one
     };
     found.into_iter().map(with_subjects).collect()
+}
+
+/// The keys that a sweep has under the column `word`, which ends in their unit: `rtt_s`.
+pub(super) fn swept(word: &str) -> Vec<Meaning> {
+    let mut found: Vec<Meaning> = Vec::new();
+    for (_, section, key) in all() {
+        let Kind::Quantity(dimensions, ..) = key.kind else {
+            continue;
+        };
+        let mut ends = dimensions.iter().map(|one| suffix(*one));
+        if !ends.any(|end| !end.is_empty() && word.strip_suffix(end) == Some(key.name)) {
+            continue;
+        }
+        let about = meaning(section, key);
+        let one = Meaning {
+            kind: "column of sweeps".to_owned(),
+            name: word.to_owned(),
+            text: format!("the swept value of `{}`: {}", about.name, key.help),
+            more: "docs/run-folders.md".to_owned(),
+        };
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
 }
 
 /// The names of all keys.

@@ -10,7 +10,7 @@ use super::doc;
 use super::list::{self, Listed};
 use super::output::out;
 use clap::ValueEnum;
-use meaning::{Meaning, is_alike};
+use meaning::{Meaning, is_alike, without_links};
 use serde_json::json;
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -87,12 +87,16 @@ fn meanings(word: &str, command: &clap::Command) -> Vec<Meaning> {
     let mut found = pages::find(word);
     found.extend(named(word));
     found.extend(keys::find(word));
+    found.extend(keys::swept(word));
     found.extend(parameters(word));
     found.extend(exhibits(word));
     found.extend(commands(word, command));
     found.extend(exit_codes(word, command));
     found.extend(labels(word));
     found.extend(reasons(word));
+    for one in &mut found {
+        one.text = without_links(&one.text);
+    }
     found
 }
 
@@ -294,6 +298,9 @@ mod tests {
             ("utilisation", "column"),
             ("goodput_mbps", "column"),
             ("rtt_p95_us", "column"),
+            ("rtt_p95", "column"),
+            ("rtt_s", "column of sweeps"),
+            ("received_power_dbm", "column of sweeps"),
             ("residency", "word"),
             ("simulated", "label"),
             ("agreement", "answer"),
@@ -325,6 +332,17 @@ mod tests {
                 kinds.iter().any(|one| one.starts_with(kind)),
                 "{word}: {kinds:?}"
             );
+        }
+    }
+
+    #[test]
+    fn another_unit_is_another_column_and_links_are_words() {
+        assert!(!kinds("rtt_s").iter().any(|kind| kind == "column"));
+        let command = Cli::command();
+        for word in words(&command) {
+            for one in meanings(&word, &command) {
+                assert!(!one.text.contains("]("), "{one:?}");
+            }
         }
     }
 

@@ -114,7 +114,8 @@ fn is_named(word: &str, name: &str) -> bool {
     };
     let short = without_unit(name);
     let is_it = |name: &str| is_alike(word, name) || is_pattern(name);
-    is_it(name) || is_it(short)
+    // A word with another unit is another column.
+    is_it(name) || (without_unit(word) == word && is_it(short))
 }
 
 /// `goodput` of `goodput_mbps`.

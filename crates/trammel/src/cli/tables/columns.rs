@@ -6,6 +6,7 @@
 //! engine text                            a column; `words.tsv` says what it is
 //! at_s number when it happens            a column that says it itself
 //! + metrics                              the columns of a part of `parts.txt`
+//! & decode flows totals                  tables of another subject
 //! * number one metric                    all other columns
 //! ```
 
@@ -80,6 +81,13 @@ fn read(text: &'static str) -> Vec<Described> {
                 columns: Vec::new(),
                 others: None,
             });
+            continue;
+        }
+        if let Some(line) = line.strip_prefix("& ") {
+            let (subject, names) = line.split_once(' ').expect("a subject and its tables");
+            let all = of(subject).expect("the subject has a file");
+            let is_named = |one: &Described| names.split(' ').any(|name| name == one.name);
+            tables.extend(all.into_iter().filter(is_named));
             continue;
         }
         let table = tables.last_mut().expect("a column is behind its table");
