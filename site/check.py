@@ -103,7 +103,10 @@ def links(pages: dict[Path, Page]) -> tuple[list[str], set[str]]:
             if parts.scheme in ("http", "https", "mailto"):
                 outside.add(link)
                 continue
+            if parts.scheme == "data":
+                continue
             if parts.scheme:
+                faults.append(f"{file.relative_to(BOOK)}: `{link}` has no scheme of a link")
                 continue
             path = urllib.parse.unquote(parts.path)
             target = (file.parent / path).resolve() if path else file

@@ -76,8 +76,8 @@ pub fn find_or_usual(name: Option<&str>) -> anyhow::Result<(Machine, Option<Stri
     }
     let machine = find(DATA_SHEET)?;
     let said = format!(
-        "this machine is not calibrated, so numbers are of {DATA_SHEET} ({}), good for ±{:.0} %; \
-         `trammel calibrate` measures this one in about 100 s, `--machine` names another",
+        "this machine is not calibrated, so numbers are of {DATA_SHEET} ({}), taken to be good for \
+         ±{:.0} %; `trammel calibrate` measures this one in about 100 s, `--machine` names another",
         machine.title,
         100.0 * machine.spread
     );

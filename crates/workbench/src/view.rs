@@ -3,6 +3,7 @@
 use super::estimate::At;
 use super::measure::Measured;
 use std::fmt::Write;
+use trammel_core::label::Label;
 use trammel_cost::estimate::{Range, line_bits};
 use trammel_cost::machine::Machine;
 use trammel_router::estimate::Undeclared;
@@ -170,10 +171,13 @@ pub fn interval(cycles: &Range) -> String {
 
 /// Where a machine's numbers come from, for people, and what estimates by them are good for.
 pub fn source(machine: &Machine) -> String {
-    let good_for = if machine.spread > 0.0 {
-        format!("; constants are good for ±{:.0} %", 100.0 * machine.spread)
-    } else {
-        "; the uncertainty of its constants is not known".to_owned()
+    let good_for = match 100.0 * machine.spread {
+        spread if spread <= 0.0 => "; the uncertainty of its constants is not known".to_owned(),
+        // Nobody has timed that machine.
+        spread if machine.origin == Label::DataSheet => {
+            format!("; constants are taken to be good for ±{spread:.0} %")
+        }
+        spread => format!("; constants are good for ±{spread:.0} %"),
     };
     format!(
         "machine: {} ({}){good_for}",

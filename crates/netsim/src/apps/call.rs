@@ -15,7 +15,7 @@
 //! `delay` is from camera to screen; `stalled` the part of the time in freezes: a frame that stays
 //! for 150 ms longer than its interval is one, as in W3C's statistics. `bitrate` is of the frames
 //! shown, `overdue` the part of frames never shown, `loss` of datagrams. Audio is another
-//! application ([`voice`](super::voice)).
+//! application (`voice`).
 //!
 //! # Example
 //! ```toml

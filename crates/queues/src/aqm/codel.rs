@@ -3,15 +3,15 @@
 //! # What it does
 //! Each packet's delay is known when it leaves. Once the delay has stayed at or above `target` for
 //! `interval`, CoDel enters its dropping state and signals; while the state lasts, the n-th signal
-//! follows the one before it after
+//! is followed by the next one after
 //!
 //! ```text
 //! interval / √n
 //! ```
 //!
 //! so that the rate of signals grows until the sources give way. As Linux does, 1/√n is not
-//! computed but improved by one Newton step x ← x·(3 − n·x²)/2 for each signal, so that the second
-//! follows the first after 1/2 of the interval and not 0.71. A delay below the target, or a queue
+//! computed but improved by one Newton step x ← x·(3 − n·x²)/2 for each signal, so that the third
+//! follows the second after 1/2 of the interval and not 0.71. A delay below the target, or a queue
 //! of at most one full packet, ends the state. If it begins again soon (16 intervals), the law
 //! resumes near the rate that was needed last. A signal is a mark on an ECN-capable packet where
 //! `ecn` is on, else a drop.

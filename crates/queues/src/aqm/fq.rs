@@ -2,7 +2,7 @@
 //!
 //! # What it does
 //! Hashes packets into queues by their flow and serves them by deficit round robin, new flows
-//! before old ones, as [FQ-CoDel](super::fq_codel) does; nothing governs the delay. A flow begins
+//! before old ones, as FQ-CoDel does; nothing governs the delay. A flow begins
 //! with `initial_quantum` credits, so that its first burst passes at once, spends a credit a byte,
 //! and is given `quantum` credits in its turn. One that was idle for 40 ms has a quantum at least.
 //! A flow holds at most `flow_limit` packets, and all of them `limit`; what comes beyond is

@@ -7,10 +7,11 @@
 //!
 //! with C = 410/1024 segments/s³, t one smallest round trip ahead of the present and in 1024ths of
 //! a second. The distance to W(t) is spread over a window of segments, at most one for every two
-//! (1.5-fold a round). Where Reno with the same reduction would be ahead (growth 8·(1024 +
-//! beta)/3/(1024 − beta)), CUBIC follows it. A loss keeps beta/1024 of the window; with fast
-//! convergence a loss below W_max lowers W_max to half way between w and w·beta/1024. An idle time
-//! shifts the epoch so that it does not count; a timeout forgets everything.
+//! (1.5-fold a round). Where Reno with the same reduction, which grows by
+//! 3·(1024 − beta)/(1024 + beta) segments a round, would be ahead, CUBIC follows it. A loss keeps
+//! beta/1024 of the window; with fast convergence a loss below W_max lowers W_max to half way
+//! between w and w·beta/1024. An idle time shifts the epoch so that it does not count; a timeout
+//! forgets everything.
 //!
 //! HyStart sets `ssthresh` to the window in the first slow start, from `hystart_low_window` on,
 //! once

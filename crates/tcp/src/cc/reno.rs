@@ -3,8 +3,9 @@
 //! # What it does
 //! In slow start the window grows by a segment for each segment acknowledged; above `ssthresh` by
 //! one segment a window. A loss halves it. `slow_start = "hystart++"` ends the first slow start
-//! when
-//! the round trip grows: by a quarter of the growth for five rounds, and then by the threshold.
+//! when the round trip grows: by a quarter of the growth for five rounds, and then by the
+//! threshold. A flow whose variant is `newreno` has these rules over the stack `rfc` without SACK,
+//! so that NewReno's recovery repairs one loss a round trip.
 //!
 //! # Example
 //! ```toml
@@ -29,7 +30,7 @@ pub static ENTRY: Entry = Entry {
     about: About {
         name: "reno",
         aliases: &["newreno"],
-        summary: "additive increase, multiplicative decrease: the standard",
+        summary: "additive increase, multiplicative decrease; `newreno` is that without SACK",
         references: &["RFC 5681", "RFC 6582", "RFC 9406"],
         params: &[Param {
             name: "slow_start",
