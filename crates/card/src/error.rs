@@ -1,6 +1,8 @@
 //! Why a card cannot run, or cannot be reached.
 
 use std::io;
+#[cfg(target_os = "linux")]
+use std::net::SocketAddr;
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +49,18 @@ impl Error {
     /// Whether the machine lacks something (exit code 3), rather than the wish being wrong.
     pub fn is_lack(&self) -> bool {
         !matches!(self, Error::Usage(_))
+    }
+
+    /// For `map_err`: the address of an option that cannot be listened on.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn unheard(
+        option: &'static str,
+        address: SocketAddr,
+    ) -> impl FnOnce(io::Error) -> Error {
+        move |why| Error::Lack {
+            what: format!("{option}: {address} cannot be listened on: {why}"),
+            mend: Some("give another port".to_owned()),
+        }
     }
 
     /// For `map_err`: what was tried.

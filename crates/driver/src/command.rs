@@ -1,6 +1,7 @@
 //! The options of `trammel router`, which are those of `click`, and running a configuration by
 //! them.
 
+use super::fitted::fitted;
 use super::machine::Machine;
 use super::watch::{self, Watch};
 use super::written::{self, incomplete, is_full};
@@ -302,6 +303,9 @@ impl Options {
             tell(&source, &said);
         }
         if !self.quit && !is_empty {
+            if self.trace > 0 && ctx.is_shared() {
+                return Err("--trace follows packets on one thread: leave `-j` out".to_owned());
+            }
             Machine::watch_ends().map_err(|e| e.to_string())?;
             let start = std::time::Instant::now();
             let cpu = ctx.host().cpu_ns();
@@ -309,13 +313,16 @@ impl Options {
             if let (Some(address), Some(page)) = (self.metrics, metrics.clone()) {
                 // Who asks before anything ran gets a page too: one without its end is none.
                 page.set(watch::metrics(&ctx));
-                let server = server::start(address, move || page.get())
-                    .map_err(|why| format!("--metrics {address}: {}", os_text(&why)))?;
+                let server = match server::start(address, move || page.get()) {
+                    Ok(server) => server,
+                    Err(why) => {
+                        let (what, mend) = server::refused(address, &why);
+                        trammel_ground::say(&format!("error: {what}; {mend}"));
+                        return Ok(Ended::Unsupported);
+                    }
+                };
                 let at = server.address();
                 ctx.host().say(&format!("metrics: http://{at}/metrics\n"));
-            }
-            if self.trace > 0 && ctx.is_shared() {
-                return Err("--trace follows packets on one thread: leave `-j` out".to_owned());
             }
             let watch = (self.trace > 0).then(|| Watch::start(&mut ctx, self.trace));
             let progress;
@@ -446,22 +453,6 @@ fn has_terminal() -> bool {
     std::fs::File::open("/dev/tty").is_ok()
 }
 
-/// `text` without what a terminal of so many columns and lines has no room for.
-fn fitted(text: &str, (columns, lines): (usize, usize)) -> String {
-    let count = text.lines().count();
-    let shown = if count < lines {
-        count
-    } else {
-        lines.saturating_sub(2)
-    };
-    let cut = |line: &str| line.chars().take(columns).collect::<String>() + "\n";
-    let mut fitted: String = text.lines().take(shown).map(cut).collect();
-    if shown < count {
-        fitted += &cut(&format!("… {} lines more", count - shown));
-    }
-    fitted
-}
-
 /// How often the counters are shown, in nanoseconds of the router's clock.
 const SHOWN_EVERY: Timestamp = Timestamp(500_000_000);
 
@@ -486,10 +477,7 @@ pub fn drive(
         }
         if live && io::stderr().is_terminal() {
             // From the top of a cleared screen.
-            let shown = fitted(
-                &watch::statistics(&ctx),
-                trammel_io::machine::terminal_size(),
-            );
+            let shown = fitted(&watch::rows(&ctx), trammel_io::machine::terminal_size());
             ctx.host().say(&format!("\x1b[H\x1b[J{shown}"));
         }
         match progress {

@@ -6,6 +6,7 @@
 pub mod capture_device;
 pub mod command;
 pub mod devices;
+mod fitted;
 pub mod guard;
 pub mod kernel_tables;
 pub mod machine;

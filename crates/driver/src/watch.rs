@@ -1,5 +1,6 @@
 //! Watching a router: packets followed from element to element, and what was counted at each.
 
+use super::fitted::LEGEND;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -106,6 +107,45 @@ fn line(packet: &Followed, ctx: &Ctx) -> String {
     text
 }
 
+/// What was counted at an element, as words of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) class: String,
+    pub(crate) packets: String,
+    /// Packets a batch.
+    pub(crate) batch: String,
+    /// Ticks a packet.
+    pub(crate) ticks: String,
+    /// How many packets ended there, and why, a reason each.
+    pub(crate) ended: Vec<String>,
+}
+
+/// What was counted at each element.
+pub(crate) fn rows(ctx: &Ctx) -> Vec<Row> {
+    let each = |total: u64, of: u64| {
+        if of == 0 {
+            String::new()
+        } else {
+            format!("{:.1}", total as f64 / of as f64)
+        }
+    };
+    let row = |element: usize| {
+        let (packets, _) = handled(ctx, element);
+        Row {
+            name: ctx.name(element).to_owned(),
+            class: ctx.class(element).to_owned(),
+            packets: packets.to_string(),
+            batch: each(moved(ctx, element), batches(ctx, element)),
+            ticks: each(ctx.counters(element).cycles, packets),
+            ended: ended(ctx, element)
+                .map(|(why, count)| format!("{count} {why}"))
+                .collect(),
+        }
+    };
+    (0..ctx.elements()).map(row).collect()
+}
+
 /// What was counted at each element: packets, batches, cycles a packet, packets that ended there
 /// and why.
 pub fn statistics(ctx: &Ctx) -> String {
@@ -113,37 +153,39 @@ pub fn statistics(ctx: &Ctx) -> String {
         "{:<28} {:<20} {:>12} {:>10} {:>10}  {}\n",
         "element", "class", "packets", "a batch", "ticks", "ended there"
     );
-    for element in 0..ctx.elements() {
-        let counted = ctx.counters(element);
-        let ends: Vec<String> = ended(ctx, element)
-            .map(|(why, count)| format!("{count} {why}"))
-            .collect();
-        let each = |total: u64, of: u64| {
-            if of == 0 {
-                String::new()
-            } else {
-                format!("{:.1}", total as f64 / of as f64)
-            }
-        };
-        let (packets, _) = handled(ctx, element);
-        let batches = match (counted.packets, counted.pulled) {
-            (0, 0) => counted.started.batches,
-            (0, _) => counted.pulls,
-            _ => counted.batches,
-        };
+    for row in rows(ctx) {
         writeln!(
             text,
             "{:<28} {:<20} {:>12} {:>10} {:>10}  {}",
-            ctx.name(element),
-            ctx.class(element),
-            packets,
-            each(packets, batches),
-            each(counted.cycles, packets),
-            ends.join(", ")
+            row.name,
+            row.class,
+            row.packets,
+            row.batch,
+            row.ticks,
+            row.ended.join(", ")
         )
         .expect("a string takes any text");
     }
-    text + "ticks: of the time-stamp counter, a packet, in the element itself\n"
+    text + LEGEND + "\n"
+}
+
+/// Calls by which packets came to an element or were asked of it; of one that is not called, those
+/// by which it asked for packets, or the batches in which it sent off what it made.
+fn batches(ctx: &Ctx, element: usize) -> u64 {
+    let counted = ctx.counters(element);
+    let own = counted.started.batches;
+    counted.batches.max(counted.pulls).max(own)
+}
+
+/// The packets of these calls. Those of a queue count as they come and as they go, since both are
+/// calls.
+fn moved(ctx: &Ctx, element: usize) -> u64 {
+    let counted = ctx.counters(element);
+    match batches(ctx, element) {
+        calls if calls == counted.batches => counted.packets,
+        calls if calls == counted.pulls => counted.pulled,
+        _ => counted.started.packets,
+    }
 }
 
 /// Packets and bytes that came to an element, each once, or that one without inputs made.
@@ -171,7 +213,7 @@ pub fn json(ctx: &Ctx) -> String {
             "thread": ctx.home(element),
             "packets": packets,
             "bytes": bytes,
-            "batches": counted.batches.max(counted.pulls).max(counted.started.batches),
+            "batches": batches(ctx, element),
             "ticks": counted.cycles,
             "stored": ctx.stored(element),
             "ended": ended(ctx, element).collect::<BTreeMap<_, _>>(),
@@ -233,13 +275,15 @@ pub(crate) fn metrics(ctx: &Ctx) -> String {
     );
     page.counter(
         "trammel_router_bytes",
-        "The bytes of these packets.",
+        "Bytes of the packets that reached an element; for an element without inputs, of those \
+         that it generated.",
         of(&|element| handled(ctx, element).1),
     );
     page.counter(
         "trammel_router_batches",
-        "Calls that pushed or pulled packets.",
-        of(&|element| ctx.counters(element).batches),
+        "Calls that pushed packets to an element or pulled them from it; for one that drives \
+         packets, calls and batches of its own.",
+        of(&|element| batches(ctx, element)),
     );
     page.counter(
         "trammel_router_ticks",
@@ -364,6 +408,12 @@ mod tests {
                 "{element}"
             );
             assert_eq!(of("trammel_router_bytes_total"), Some(bytes), "{element}");
+            // Of sources and of what pulls too.
+            let batches = of("trammel_router_batches_total");
+            assert!(
+                batches.is_some_and(|count| count > 0),
+                "{element}: {batches:?}"
+            );
         }
         let ended = |label| value(&text, "trammel_router_ended_total", label);
         assert_eq!(
@@ -393,6 +443,26 @@ mod tests {
         let missing = missing.expect("the page is right").into_iter();
         let of_none = "trammel_router_interface_";
         assert_eq!(missing.filter(|name| !name.starts_with(of_none)).count(), 0);
+    }
+
+    #[test]
+    fn the_page_and_the_json_have_the_same_batches() {
+        let ctx = ran(
+            "s :: RatedSource(RATE 1000, LIMIT 100) -> q :: Queue -> u :: Unqueue -> c :: Counter \
+             -> d :: Discard; p :: InfiniteSource(LIMIT 7) -> n :: Null -> v :: Discard",
+        );
+        let page = metrics(&ctx);
+        let all: serde_json::Value = serde_json::from_str(&json(&ctx)).expect("the text is JSON");
+        for element in all["elements"].as_array().expect("a list") {
+            let name = element["element"].as_str().expect("a name");
+            let of_page = value(
+                &page,
+                "trammel_router_batches_total",
+                &format!("element=\"{name}\""),
+            );
+            assert_eq!(of_page, element["batches"].as_u64(), "{name}");
+            assert_ne!(of_page, Some(0), "{name}");
+        }
     }
 
     #[test]

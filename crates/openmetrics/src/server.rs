@@ -28,6 +28,12 @@ pub fn start(
     Server::start(address, gate, move |request| answer(request, &render))
 }
 
+/// What is said where `--metrics` gave an `address` that cannot be listened on, and what to do.
+pub fn refused(address: SocketAddr, why: &io::Error) -> (String, &'static str) {
+    let what = format!("--metrics: {address} cannot be listened on: {why}");
+    (what, "give another port")
+}
+
 /// The latest of a page that only one thread can make: it leaves it here, and the server takes it.
 /// It is set before the server starts, since an empty text is no page.
 #[derive(Clone, Debug, Default)]

@@ -57,7 +57,7 @@ impl Console {
     /// Where another listens there, or nobody can.
     pub fn open(local: Option<&Path>, telnet: Option<SocketAddr>) -> Result<Console, Error> {
         let listen = |address: SocketAddr| -> Result<_, Error> {
-            let of = || Error::of(format!("listen at {address} for telnet"));
+            let of = || Error::unheard("--telnet", address);
             let listener = TcpListener::bind(address).map_err(of())?;
             listener.set_nonblocking(true).map_err(of())?;
             Ok((listener, Reserve::new()))

@@ -22,8 +22,7 @@ pub(crate) struct WebService {
 impl WebService {
     /// Listens at `address` with the page of a card with `design`.
     pub(crate) fn open(address: SocketAddr, design: &'static Design) -> Result<WebService, Error> {
-        let of = Error::of(format!("listen at {address} for the web page"));
-        let desk = Desk::open(address).map_err(of)?;
+        let desk = Desk::open(address).map_err(Error::unheard("--web", address))?;
         let token = token::draw().map_err(Error::of("draw a token for the web page"))?;
         Ok(WebService {
             site: Site::new(design, desk.address(), &token),

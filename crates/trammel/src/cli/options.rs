@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trammel_report::live::Live;
 use trammel_report::run::Request;
+use trammel_report::run_folder::RunFolder;
 use trammel_report::store::Store;
 use trammel_scenario::model::Engine;
 use trammel_scenario::{Description, Reading};
@@ -147,6 +148,16 @@ impl Options {
         is_sweep: bool,
         interrupted: Arc<AtomicBool>,
     ) -> anyhow::Result<Request> {
+        let out = self.out.wanted();
+        let store = self.store.as_deref().map(Store::open).transpose()?;
+        let is_served = self.live;
+        #[cfg(target_os = "linux")]
+        let is_served = is_served || self.metrics.is_asked();
+        if is_served && let Some(out) = &out {
+            // An address of a run that is refused would lead nowhere: the run begins its folder
+            // for itself after this one is let go.
+            drop(RunFolder::begin(out)?);
+        }
         let live = self.live.then(|| self.begin_live()).transpose()?;
         #[cfg(target_os = "linux")]
         if let Some(counts) = self.metrics.serve(super::metrics::RunCounts::new)? {
@@ -155,10 +166,10 @@ impl Options {
         Ok(Request {
             live,
             has_plots: self.tui,
-            out: self.out.wanted(),
+            out,
             json: self.json,
             is_sweep,
-            store: self.store.as_deref().map(Store::open).transpose()?,
+            store,
             threads: self.threads.map(usize::from),
             interrupted,
         })

@@ -125,7 +125,7 @@ impl Counts for BenchCounts {
             ),
             (
                 "forwarded_frames",
-                "Frames of these that came out of it.",
+                "Frames of those sent to the device that came out of it.",
                 |of| of.forwarded,
             ),
         ];

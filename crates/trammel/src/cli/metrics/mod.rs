@@ -45,6 +45,11 @@ fn page(counts: &dyn Counts) -> String {
 }
 
 impl Args {
+    /// Whether it is given.
+    pub(super) fn is_asked(self) -> bool {
+        self.metrics.is_some()
+    }
+
     /// Makes what counts and serves it, where that is asked for.
     pub(super) fn serve<C: Counts>(
         self,
@@ -56,8 +61,8 @@ impl Args {
         let counts = Arc::new(make());
         let shown = Arc::clone(&counts);
         let server = server::start(address, move || page(shown.as_ref())).map_err(|why| {
-            let what = format!("--metrics: {address} cannot be listened on: {why}");
-            Unsupported::error(&what, "give another port")
+            let (what, mend) = server::refused(address, &why);
+            Unsupported::error(&what, mend)
         })?;
         say(&format!("metrics: http://{}/metrics", server.address()));
         Ok(Some(counts))

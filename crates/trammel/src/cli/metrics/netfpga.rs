@@ -95,7 +95,7 @@ impl Counts for CardCounts {
         let words = self.words.iter();
         page.histogram(
             "trammel_netfpga_queue_occupancy_words",
-            "The same, looked at ten times a second.",
+            "Words of 8 bytes in an output queue, looked at ten times a second.",
             words.map(|(queue, words)| (labels(&[("queue", queue)]), words)),
         );
     }
@@ -118,5 +118,27 @@ mod tests {
         let queues = page.matches("trammel_netfpga_queue_words{").count();
         assert_eq!(queues, 8, "{page}");
         assert!(page.contains("queue_occupancy_words_bucket{queue=\"0\",le=\"0.0\"} 1"));
+    }
+
+    #[test]
+    fn the_dashboard_counts_a_frame_of_a_port_once() {
+        let page = page(&CardCounts::new(
+            design("reference-router").expect("it is built in"),
+        ));
+        let path = "/../../share/grafana/netfpga.json";
+        let dashboard = std::fs::read_to_string(env!("CARGO_MANIFEST_DIR").to_owned() + path);
+        let dashboard = dashboard.expect("it is there");
+        let asked = dashboard.split("register=~\\\"").skip(1);
+        let asked = asked.filter_map(|rest| rest.split_once('\\'));
+        let of_ports = asked.filter(|(pattern, _)| pattern.starts_with("MAC_GRP_"));
+        let patterns: Vec<&str> = of_ports.map(|(pattern, _)| pattern).collect();
+        assert_eq!(patterns.len(), 2, "{patterns:?}");
+        for pattern in patterns {
+            let (begin, end) = pattern.split_once(".*").expect("it is of all ports");
+            let names = page.split("register=\"").skip(1);
+            let names = names.filter_map(|rest| rest.split('"').next());
+            let of_pattern = names.filter(|name| name.starts_with(begin) && name.ends_with(end));
+            assert_eq!(of_pattern.count(), 4, "{pattern}: one for each port");
+        }
     }
 }

@@ -122,7 +122,7 @@ impl Counts for RecvCounts {
         );
         page.counter(
             "trammel_recv_bytes",
-            "Bytes of their payloads.",
+            "Bytes of the payloads of packets that came.",
             of(&self.bytes),
         );
         page.counter(

@@ -62,7 +62,7 @@ impl Counts for SendCounts {
         );
         page.counter(
             "trammel_send_bytes",
-            "Bytes of their payloads.",
+            "Bytes of the payloads of packets that were given to the kernel.",
             one(self.bytes.load(Ordering::Relaxed)),
         );
         page.histogram(

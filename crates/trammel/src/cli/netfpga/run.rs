@@ -160,11 +160,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         options.design,
         options.ports.join(", ")
     ));
+    let counts = args.metrics;
+    let counts = counts.serve(|| CardCounts::new(card.design()))?;
+    // After all that may be refused: its address would be dead.
     if let Some(page) = card.page() {
         say(&format!("web page: {page}"));
     }
-    let counts = args.metrics;
-    let counts = counts.serve(|| CardCounts::new(card.design()))?;
     let is_over = || interrupted.load(Ordering::Relaxed);
     let ran = match counts {
         Some(counts) => {
