@@ -43,6 +43,10 @@ pub(super) fn model(
     let one = |cell: &Cell| -> (Option<At>, Option<Sought>, Option<Error>) {
         let (point, tested) = cell.of(file);
         let (Some(machine), Some(subject)) = (&machines[cell.point], tested.program()) else {
+            // A card's run is made below.
+            if tested.card().is_none() {
+                progress.skipped(0.0);
+            }
             return (None, None, None);
         };
         if request.interrupted.load(Ordering::SeqCst) {
@@ -52,7 +56,10 @@ pub(super) fn model(
         let under = conditions(tested, point.scenario.rate);
         let at = match subject.at(f64::from(cell.frame), machine, &under) {
             Ok(at) => at,
-            Err(error) => return (None, None, Some(error)),
+            Err(error) => {
+                progress.ended(0.0);
+                return (None, None, Some(error));
+            }
         };
         let simulated = match subject {
             Subject::Configuration(bench) if does(Engine::Simulate) => {
@@ -92,7 +99,13 @@ pub(super) fn model(
     let found: Vec<_> = pool.install(|| all.map(seen).collect());
     let of_card = |(at, cell): (usize, &Cell)| {
         let (point, tested) = cell.of(file);
+        if tested.card().is_some() {
+            progress.start();
+        }
         let found = card::model(tested, engines, &asked(cell, point, &request.interrupted));
+        if tested.card().is_some() {
+            progress.ended(0.0);
+        }
         filling.add(|so_far| so_far.cells[at].card.clone_from(&found.0));
         found
     };

@@ -235,8 +235,15 @@ impl Progress {
         tell(|listener| listener.skipped());
     }
 
-    /// Takes the line away.
+    /// Takes the line away. What is not made by now never is: nobody waits for it any more.
     pub fn finish(&self) {
+        let mut state = lock(&self.state);
+        let left = state.steps.1 - state.steps.0;
+        state.steps.1 = state.steps.0;
+        drop(state);
+        for _ in 0..left {
+            tell(|listener| listener.skipped());
+        }
         self.bar.finish_and_clear();
     }
 }

@@ -62,7 +62,8 @@ impl Counts for RunCounts {
         let of = |count: &AtomicU64| [(String::new(), count.load(Ordering::Relaxed))];
         page.gauge(
             "trammel_runs_expected",
-            "Runs that are to be made in all; those that were kept are not among them.",
+            "Runs that are to be made in all; those that were kept, or that cannot be made, are \
+             not among them.",
             of(&self.expected),
         );
         page.counter(
