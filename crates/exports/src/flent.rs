@@ -10,6 +10,9 @@ use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
+/// So many flows are named in the note; all are the titles of their series.
+const NAMED: usize = 10;
+
 /// The version of the format.
 const VERSION: u32 = 4;
 
@@ -101,6 +104,11 @@ pub fn write(of: &Recording, name: &str) -> String {
         })
         .collect();
     let names: Vec<&str> = of.flows.iter().map(|flow| flow.name.as_str()).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let mut named = names[..names.len() - more].join(", ");
+    if more > 0 {
+        named += &format!(" and {more} more");
+    }
     let time = date(of.made_s);
     let whole = json!({
         "version": VERSION,
@@ -108,7 +116,7 @@ pub fn write(of: &Recording, name: &str) -> String {
             "NAME": "tcp_nup", "TITLE": format!("{} ({})", of.title, of.label),
             "NOTE": format!(
                 "{} by {}, point {}, seed {}; flows {}; the series of pings is the mean of the \
-                 flows' smoothed round trips", of.label, of.by, of.point, of.seed, names.join(", ")
+                 flows' smoothed round trips", of.label, of.by, of.point, of.seed, named
             ),
             "HOST": of.label, "HOSTS": [of.label], "LOCAL_HOST": of.label,
             "TIME": time, "T0": time,
@@ -165,6 +173,7 @@ fn date(seconds: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recording::Recorded;
     use crate::recording::tests::recorded;
 
     #[test]
@@ -187,5 +196,26 @@ mod tests {
         assert_eq!(of("Ping (ms) ICMP", 5), Some(40.0));
         let note = file["metadata"]["NOTE"].as_str().unwrap_or_default();
         assert!(note.starts_with("simulated by trammel"), "{note}");
+        assert!(note.contains("; flows a, b; "), "{note}");
+    }
+
+    #[test]
+    fn a_thousand_flows_are_not_all_named_in_the_note() {
+        let mut recording = recorded();
+        let flow = recording.flows.remove(0);
+        recording.flows = (0..1000)
+            .map(|at| Recorded {
+                name: format!("f{at}"),
+                ..flow.clone()
+            })
+            .collect();
+        let file: Value = serde_json::from_str(&write(&recording, "a.flent")).expect("it is JSON");
+        let note = file["metadata"]["NOTE"].as_str().unwrap_or_default();
+        assert!(note.contains("flows f0, f1, "), "{note}");
+        assert!(note.contains(", f9 and 990 more; "), "{note}");
+        assert_eq!(
+            file["metadata"]["SERIES_META"]["TCP upload::1000"]["TITLE"],
+            "f999"
+        );
     }
 }

@@ -4,9 +4,9 @@
 //! scenario ──> Shape (two ways: rate, delay, loss, queue) ──> a script, and what it leaves out
 //! tables of a run folder ──> Recording (flows over time) ──> a data file
 //! ```
-//! A script says in its comments what each line is of, and what of the scenario the emulator has no
-//! way to do. A data file says that it is of Trammel and which engine made it. Nothing is left out
-//! in silence.
+//! A script says in its comments what each line is of, what of the scenario the emulator has no way
+//! to do, and what it has with another value. A data file says that it is of Trammel and which
+//! engine made it. Nothing is left out in silence.
 #![forbid(unsafe_code)]
 
 mod comment;
@@ -25,15 +25,17 @@ pub struct Script {
     pub text: String,
     /// What is left out, a sentence each; the text says it too.
     pub left_out: Vec<String>,
+    /// What is there with another value than the scenario's, a sentence each; the text says it too.
+    pub changed: Vec<String>,
 }
 
-/// Comments of a shell script or YAML file that say what is left out.
-fn said(left_out: &[String]) -> String {
-    if left_out.is_empty() {
+/// Comments of a shell script or YAML file that say what is left out and what is changed.
+fn said(left_out: &[String], changed: &[String]) -> String {
+    if left_out.is_empty() && changed.is_empty() {
         return comment::line("All of the path is here.");
     }
-    let lines = left_out.iter();
-    lines
-        .map(|what| comment::line(&format!("Left out: {what}")))
-        .collect()
+    let left_out = left_out.iter().map(|what| format!("Left out: {what}"));
+    let changed = changed.iter().map(|what| format!("Changed: {what}"));
+    let all = left_out.chain(changed);
+    all.map(|what| comment::line(&what)).collect()
 }

@@ -22,6 +22,31 @@ const IN_ORDER: &str = "rate 100gbit";
 /// Packets on their way that netem has room for, at least.
 const LEAST_ON_THE_WAY: u64 = 1000;
 
+/// What takes away the qdiscs of a script that ran before. The kernel's own, which come back, have
+/// other handles, and cannot be deleted. Each interface is tried, whatever the other one says.
+const OFF: &str = r#"take_off() {
+    found=$(tc qdisc show dev "$1") || return
+    case $found in
+    *" 1: root "*) tc qdisc del dev "$1" root ;;
+    esac
+}
+both() {
+    ended=0
+    take_off "$1" || ended=$?
+    take_off "$2" || ended=$?
+    return $ended
+}
+if [ "${1:-}" = off ]; then
+    both "${2:?the interface to the receivers}" "${3:?the interface to the senders}"
+    exit
+fi
+"#;
+
+/// What goes before the qdiscs: what was there is not built upon, and half a path is none.
+const BEGIN: &str = r#"both "$out" "$back"
+trap 'both "$out" "$back"' EXIT
+"#;
+
 /// The path of `scenario`, which is of the file `name`, as a shell script.
 ///
 /// # Errors
@@ -34,15 +59,13 @@ pub fn script(name: &str, scenario: &Scenario) -> Result<Script, String> {
     ));
     let mut text = format!(
         "#!/bin/sh\n{head}# usage: sh FILE OUT BACK      OUT: its interface to the receivers, \
-         BACK: to \
-         the senders\n#        sh FILE off OUT BACK  takes the qdiscs away\n# Needs the right to \
-         configure interfaces, and the modules sch_netem and sch_tbf.\n{}set -eu\nif [ \
-         \"${{1:-}}\" = off ]; then\n    tc qdisc del dev \"$2\" root\n    tc qdisc del dev \
-         \"$3\" root\n    exit\nfi\nout=${{1:?the interface to the receivers}}\nback=${{2:?the \
-         interface to the senders}}\n# Frames of several segments would be one to a qdisc; where \
-         they come from a sender on this host, turn that off:\n# ethtool -K \"$out\" tso off gso \
-         off gro off\n",
-        said(&left_out)
+         BACK: to the senders\n#        sh FILE off OUT BACK  takes the qdiscs away\n# Needs the \
+         right to configure interfaces, and the modules sch_netem and sch_tbf.\n{}set \
+         -eu\n{OFF}out=${{1:?the interface to the receivers}}\nback=${{2:?the interface to the \
+         senders}}\n# Frames of several segments would be one to a qdisc; where they come from a \
+         sender on this host, turn that off:\n# ethtool -K \"$out\" tso off gso off gro \
+         off\n{BEGIN}",
+        said(&left_out, &[])
     );
     for (title, device, way) in [
         ("From senders to receivers", "\"$out\"", &commands.data),
@@ -54,7 +77,12 @@ pub fn script(name: &str, scenario: &Scenario) -> Result<Script, String> {
             text += &format!("tc qdisc {}\n", words.replace("DEV", device));
         }
     }
-    Ok(Script { text, left_out })
+    text += "\ntrap - EXIT\n";
+    Ok(Script {
+        text,
+        left_out,
+        changed: Vec::new(),
+    })
 }
 
 /// Words behind `tc qdisc` with `DEV` for the interface, each with its comment.
@@ -325,6 +353,10 @@ mod tests {
         let script = script("a.toml", &scenario()).expect("it has a path");
         assert_eq!(script.left_out, Vec::<String>::new());
         assert_eq!(script.text.matches("\ntc qdisc").count(), 6);
+        // The qdiscs of a run before go first; those of a run that fails go too.
+        let at = |what: &str| script.text.find(what).expect("it is there");
+        assert!(at("\nboth \"$out\" \"$back\"\ntrap 'both ") < at("\ntc qdisc replace"));
+        assert!(script.text.ends_with("\n\ntrap - EXIT\n"));
     }
 
     #[test]

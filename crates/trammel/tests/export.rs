@@ -166,6 +166,62 @@ fn what_cannot_be_exported_is_told() {
     }
 }
 
+/// What is asked for and is not there, or has no meaning for the format.
+#[test]
+fn a_run_that_is_not_there_is_told_with_those_that_are() {
+    let within = tempfile::tempdir().expect("a folder can be made");
+    let out = folder(within.path());
+    let of = out.to_str().expect("it is UTF-8");
+    let refused = |words: &[&str], why: &str| {
+        let output = trammel(words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains(why), "{words:?}: {said}");
+    };
+    let why = "has no run of repeat 99; there are points `base`, repeat 0, engines `simulate`";
+    refused(&["export", of, "--as", "flent", "--repeat", "99"], why);
+    let first = "examples/first.toml";
+    for (option, value) in [("--repeat", "99"), ("--engine", "simulate")] {
+        let words = ["export", first, "--as", "tc", option, value];
+        refused(&words, &format!("`{option}` is of a run"));
+    }
+    refused(
+        &["export", of, "--as", "iperf3", "-o", "/dev/full"],
+        "`/dev/full` cannot be written: No space left",
+    );
+    let flows = out.join("flows.csv");
+    let text = std::fs::read_to_string(&flows).expect("it is there");
+    let head = text.split_inclusive('\n').next().expect("a head");
+    for rows in [head, ""] {
+        std::fs::write(&flows, rows).expect("it can be written");
+        let why = "its table `flows` has no row";
+        refused(&["export", of, "--as", "iperf3"], why);
+        refused(&["export", of, "--as", "iperf3", "--repeat", "9"], why);
+    }
+}
+
+/// `-o` of `export` and `new` takes a file; `list` has none.
+#[test]
+fn a_full_standard_output_is_told_with_the_commands_own_way_out() {
+    for (words, way) in [
+        (
+            &["export", "examples/first.toml", "--as", "tc"][..],
+            ", or give `-o FILE`\n",
+        ),
+        (&["new", "-o", "-"], ", or give `-o FILE`\n"),
+        (&["list", "formats"], "; send it elsewhere\n"),
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+        command.args(words).current_dir(root());
+        let output = command.stdout(full.expect("it is there")).output();
+        let output = output.expect("the program can be started");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.ends_with(way), "{words:?}: {said}");
+    }
+}
+
 /// The real `tc` takes each command: where the kernel has no module of a qdisc it says so after it
 /// has understood the words.
 #[test]

@@ -248,3 +248,44 @@ fn a_path_in_tc_loses_and_scatters_as_its_scenario_says() {
     assert!(is_near(rtt[1], 45.0, 0.02), "mean {rtt:?}");
     assert!((49.0..=50.5).contains(&rtt[2]), "most {rtt:?}");
 }
+
+/// Twice, with one interface already bare, with nothing left, and with a `tc` that fails midway.
+#[test]
+fn a_script_gives_the_same_path_again_and_takes_all_of_it_away() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("path.toml");
+    let text = "duration = '5 s'\n[path]\nrate = '20 Mbit/s'\nrtt = '40 ms'\nqueue = { discipline \
+                = 'codel' }\n[[flow]]\nvariant = 'cubic'\n";
+    fs::write(&file, text).expect("the file can be written");
+    let script = "r() { ip netns exec r \"$@\"; }
+        show() { for dev in out back; do
+            r tc qdisc show dev $dev | while read -r line; do echo \"$1: $line\"; done
+        done; }
+        show once; r sh /path.sh out back || exit 4; show twice
+        r tc qdisc del dev out root
+        r sh /path.sh off out back || exit 5; show off
+        r sh /path.sh off out back || exit 6
+        r sh /path.sh out none && exit 7; show half
+        r sh -c 'tc() { case \"$*\" in *codel*) return 2 ;; esac; /bin/tc \"$@\"; }
+            . /path.sh' sh out back && exit 8; show half
+        r sh /path.sh off none back && exit 9; show half
+        echo end";
+    let Some(said) = measured(&file, script) else {
+        return;
+    };
+    // Some versions of `tc` say with which number netem draws.
+    let of = |what: &str| -> Vec<String> {
+        let lines = said.lines().filter_map(|line| line.strip_prefix(what));
+        let lines = lines.map(|line| line.split(" seed ").next().unwrap_or(line));
+        lines.map(|line| line.trim_end().to_owned()).collect()
+    };
+    let once = of("once: ");
+    for qdisc in ["netem 1: root", "tbf 2: parent 1:1", "codel 3: parent 2:1"] {
+        let is_there = once.iter().any(|line| line.contains(qdisc));
+        assert!(is_there, "no `{qdisc}`: {said}");
+    }
+    assert_eq!(once, of("twice: "), "{said}");
+    let rest = [of("off: "), of("half: ")].concat();
+    assert!(!rest.is_empty(), "{said}");
+    assert!(!rest.iter().any(|line| line.contains("netem")), "{said}");
+}

@@ -3,6 +3,7 @@
 mod recorded;
 
 use super::options::Which;
+use anyhow::Context;
 use clap::ValueEnum;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -101,9 +102,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         if recorded::is_folder(&args.of) {
             anyhow::bail!("`{name}` is a folder; tc, mahimahi and containerlab take a scenario");
         }
+        if let Some(option) = args.which.of_run() {
+            anyhow::bail!(
+                "`{option}` is of a run, and {} is of a scenario's path, which is the same in all \
+                 runs of a point; leave it out",
+                args.format.name()
+            );
+        }
         let script = script(args)?;
         for what in &script.left_out {
             say(&format!("note: left out: {what}"));
+        }
+        for what in &script.changed {
+            say(&format!("note: changed: {what}"));
         }
         return write(output, script.text.as_bytes(), is_script);
     }
@@ -153,7 +164,8 @@ fn write(
         return Ok(ExitCode::from(DONE));
     };
     whole_file::may_replace(path, is_ours)?;
-    whole_file::replace(path, bytes)?;
+    let written = whole_file::replace(path, bytes);
+    written.with_context(|| format!("`{}` cannot be written", path.display()))?;
     Ok(ExitCode::from(DONE))
 }
 

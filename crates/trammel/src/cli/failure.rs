@@ -1,9 +1,33 @@
 //! What is said of an error, and the exit code that it means.
 
+use clap::ArgMatches;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use trammel_ground::{DONE, UNSUPPORTED, USAGE, Unsupported, say, stdout};
 use trammel_scenario::ReadError;
+
+/// What `-o` of the command that runs takes, such as `FILE`; nothing where it has none.
+static OUTPUT: OnceLock<String> = OnceLock::new();
+
+/// Notes what the command of `matches` could write to in place of standard output.
+pub(super) fn note(command: &clap::Command, matches: &ArgMatches) {
+    let (mut command, mut matches) = (command, matches);
+    while let Some((name, within)) = matches.subcommand() {
+        let Some(found) = command.find_subcommand(name) else {
+            return;
+        };
+        (command, matches) = (found, within);
+    }
+    let output = command
+        .get_arguments()
+        .find(|one| one.get_short() == Some('o'));
+    let value = output.and_then(|one| one.get_value_names()?.first());
+    if let Some(value) = value {
+        // A process has one command line.
+        let _ = OUTPUT.set(value.to_string());
+    }
+}
 
 /// Shows `error` and returns its exit code.
 pub(super) fn tell(error: &anyhow::Error) -> ExitCode {
@@ -15,8 +39,12 @@ pub(super) fn tell(error: &anyhow::Error) -> ExitCode {
             // The reader of our output has what it wanted.
             return ExitCode::from(DONE);
         }
+        let or = match OUTPUT.get() {
+            Some(value) => format!(", or give `-o {value}`"),
+            None => String::new(),
+        };
         say(&format!(
-            "error: standard output cannot be written: {io}; send it elsewhere, or give `-o DIR`"
+            "error: standard output cannot be written: {io}; send it elsewhere{or}"
         ));
         return ExitCode::from(USAGE);
     }

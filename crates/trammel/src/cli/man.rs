@@ -1,6 +1,7 @@
 //! `trammel man`: the manual pages.
 
 use super::output::out;
+use anyhow::Context;
 use clap_mangen::Man;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,8 +20,9 @@ pub(super) struct Args {
 /// Writes the pages of `command`, which is the whole one.
 pub(super) fn run(args: &Args, command: clap::Command) -> anyhow::Result<ExitCode> {
     if let Some(dir) = &args.dir {
-        std::fs::create_dir_all(dir)?;
-        clap_mangen::generate_to(command, dir)?;
+        let written = std::fs::create_dir_all(dir);
+        let written = written.and_then(|()| clap_mangen::generate_to(command, dir));
+        written.with_context(|| format!("`{}` cannot be written", dir.display()))?;
         return Ok(ExitCode::from(trammel_ground::DONE));
     }
     let mut page = Vec::new();

@@ -266,6 +266,7 @@ fn parse() -> Result<Cli, ExitCode> {
         .try_get_matches_from_mut(arguments)
         .and_then(|matches| {
             folder::note(&command, &matches);
+            failure::note(&command, &matches);
             Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
         });
     parsed.map_err(|error| {

@@ -8,6 +8,9 @@ use trammel_exports::recording::{self, Recording};
 use trammel_report::run_folder::{file_name, read_info};
 use trammel_stats::table::{Row, Table};
 
+/// So many points are named where none is the one that was asked for.
+const MOST_NAMED: usize = 20;
+
 /// Which run of a folder; what is not said is that of the first row of `flows`.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
@@ -21,6 +24,27 @@ pub(super) struct Which {
     /// The engine that made the run, by its name in the tables [default: the first]
     #[arg(long, value_name = "ENGINE")]
     engine: Option<String>,
+}
+
+impl Which {
+    /// The option that says which run of a point is meant, where one is given.
+    pub(super) fn of_run(&self) -> Option<&'static str> {
+        let all = [
+            (self.repeat.is_some(), "--repeat"),
+            (self.engine.is_some(), "--engine"),
+        ];
+        let mut given = all.into_iter().filter(|(is_given, _)| *is_given);
+        given.next().map(|(_, name)| name)
+    }
+
+    /// The run that is asked for, in words.
+    fn wanted(&self) -> String {
+        let point = self.point.as_ref().map(|of| format!("point `{of}`"));
+        let repeat = self.repeat.map(|of| format!("repeat {of}"));
+        let engine = self.engine.as_ref().map(|of| format!("engine `{of}`"));
+        let all = [point, repeat, engine].into_iter().flatten();
+        all.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Whether `path` is a folder, or is meant to be one.
@@ -55,14 +79,17 @@ pub(super) fn of(folder: &Path, which: &Which) -> anyhow::Result<Recording> {
                 .is_none_or(|of| row.text("engine") == of)
             && which.repeat.is_none_or(|of| row.int("repeat") == Some(of))
     };
-    let Some(first) = flows.rows().find(fits) else {
-        let points: BTreeSet<_> = flows.rows().map(|row| row.text("point")).collect();
-        let engines: BTreeSet<_> = flows.rows().map(|row| row.text("engine")).collect();
-        let join = |all: BTreeSet<&str>| all.into_iter().collect::<Vec<_>>().join("`, `");
+    if flows.rows().next().is_none() {
         bail!(
-            "`{name}` has no such run; there are points `{}` by engines `{}`",
-            join(points),
-            join(engines)
+            "`{name}`: its table `flows` has no row, so there is no run to export; run its \
+             scenario again"
+        );
+    }
+    let Some(first) = flows.rows().find(fits) else {
+        bail!(
+            "`{name}` has no run of {}; there are {}",
+            which.wanted(),
+            there(&flows)
         );
     };
     let (point, engine) = (first.text("point"), first.text("engine"));
@@ -108,6 +135,33 @@ pub(super) fn of(folder: &Path, which: &Which) -> anyhow::Result<Recording> {
         step_s: (step * 1e6).round() / 1e6,
         flows: recorded,
     })
+}
+
+/// Which runs have rows, in words.
+fn there(flows: &Table) -> String {
+    let of = |name: &str| -> BTreeSet<_> { flows.rows().map(|row| row.text(name)).collect() };
+    let repeats: BTreeSet<_> = flows.rows().filter_map(|row| row.int("repeat")).collect();
+    let named = |what: &str, all: BTreeSet<&str>| {
+        let mut all: Vec<String> = all.into_iter().map(|one| format!("`{one}`")).collect();
+        let more = all.len().saturating_sub(MOST_NAMED);
+        all.truncate(MOST_NAMED);
+        let rest = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        format!("{what} {}{rest}", all.join(", "))
+    };
+    let repeats = match (repeats.first(), repeats.last()) {
+        (Some(first), Some(last)) if first < last => format!(", repeats {first} to {last}"),
+        (Some(first), _) => format!(", repeat {first}"),
+        _ => String::new(),
+    };
+    format!(
+        "{}{repeats}, {}",
+        named("points", of("point")),
+        named("engines", of("engine"))
+    )
 }
 
 /// The file of a flow's samples: it has the repeat in its name where there are several, and the
