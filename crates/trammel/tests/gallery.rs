@@ -198,8 +198,49 @@ fn every_template_is_written_and_checks_clean() {
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let (code, _, said) = trammel(folder.path(), &files);
     assert_eq!(code, 0, "{said}");
-    let (code, _, said) = trammel(&folder.path().join("transport"), &["new"]);
+    let here = folder.path().join("transport");
+    let (code, _, said) = trammel(&here, &["new"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("transport.toml: is there already"), "{said}");
+    std::fs::write(here.join("transport.toml"), "mine").unwrap();
+    let (code, _, said) = trammel(&here, &["new"]);
     assert_eq!(code, 2, "a file is overwritten: {said}");
+}
+
+/// `forwarding` and `router-line-rate` name different files `router.click`.
+#[test]
+fn a_file_beside_a_template_is_named_and_told_from_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let (code, _, said) = trammel(here, &["new", "forwarding"]);
+    assert_eq!(code, 0, "{said}");
+    let named = "wrote forwarding.toml and router.click: ";
+    assert!(said.starts_with(named), "{said}");
+    let (code, _, said) = trammel(here, &["new", "router"]);
+    assert_eq!(code, 0, "{said}");
+    let (code, _, said) = trammel(here, &["new", "router-line-rate", "-o", "mine.toml"]);
+    assert_eq!(code, 2, "{said}");
+    let hint = "write both into another folder with `-o FOLDER/mine.toml`";
+    assert!(said.contains(hint), "{said}");
+    let (code, _, said) = trammel(here, &["new", "router-line-rate", "-o", "b/mine.toml"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(here.join("b/router.click").is_file());
+}
+
+#[test]
+fn a_folder_that_is_no_run_folder_is_no_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    std::fs::create_dir(here.join("emptydir")).unwrap();
+    let (code, _, said) = trammel(here, &["emptydir"]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("`emptydir` is no run folder"), "{said}");
+    let (code, _, said) = trammel(here, &["no/such"]);
+    assert_eq!(
+        (code, said.contains("no/such` does not exist")),
+        (2, true),
+        "{said}"
+    );
 }
 
 #[test]

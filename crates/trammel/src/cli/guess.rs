@@ -45,7 +45,7 @@ pub(super) enum Guess {
     Command(Vec<OsString>),
     /// The folder of a run: there is a summary of it.
     Folder(std::path::PathBuf),
-    /// A file that no command takes: what to say.
+    /// A file or folder that no command takes: what to say.
     Unknown(String),
 }
 
@@ -59,6 +59,12 @@ pub(super) fn guess(command: &clap::Command, arguments: &[OsString]) -> Option<G
     let path = Path::new(first);
     if path.join("run.json").is_file() {
         return Some(Guess::Folder(path.to_owned()));
+    }
+    if path.is_dir() {
+        return Some(Guess::Unknown(format!(
+            "`{first}` is no run folder: it has no `run.json`; give one that `trammel run FILE -o \
+             DIR` wrote, or a file"
+        )));
     }
     let has = |name: &str| command.find_subcommand(name).is_some();
     let ending = path.extension().and_then(|ending| ending.to_str());
@@ -77,6 +83,10 @@ pub(super) fn guess(command: &clap::Command, arguments: &[OsString]) -> Option<G
                  checked, `.pkt` run as packetdrill does, `.log` decoded, and {} are imported",
                 endings.join(", ")
             )));
+        }
+        // No command has a name with a slash.
+        _ if first.contains('/') && !path.exists() => {
+            return Some(Guess::Unknown(format!("`{first}` does not exist")));
         }
         _ => return None,
     };
@@ -182,6 +192,18 @@ mod tests {
             guessed(&["trammel", path]),
             Some(Guess::Folder(path.into()))
         );
+        let within = folder.path().join("empty");
+        std::fs::create_dir(&within).unwrap();
+        for (path, why) in [
+            (within, "`run.json`"),
+            (folder.path().join("no"), "does not exist"),
+        ] {
+            let said = guessed(&["trammel", path.to_str().unwrap()]);
+            let Some(Guess::Unknown(said)) = said else {
+                panic!("{said:?}")
+            };
+            assert!(said.contains(why), "{said}");
+        }
         let other = folder.path().join("x.docx");
         std::fs::write(&other, "").unwrap();
         let said = guessed(&["trammel", other.to_str().unwrap()]);

@@ -1,6 +1,7 @@
 //! `trammel new`: writes a scenario to begin with.
 
 use super::output::out;
+use anyhow::bail;
 use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 use trammel_core::units::nearest;
 use trammel_ground::{DONE, say};
 use trammel_library::gallery;
+use trammel_report::words::list as list_of;
 
 /// The template that is written where none is named.
 const FIRST: &str = "transport";
@@ -119,34 +121,81 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`trammel new --list` shows all".to_owned(),
         };
-        anyhow::bail!("there is no template `{wanted}`; {hint}");
+        bail!("there is no template `{wanted}`; {hint}");
     };
     let path = args.out.clone().unwrap_or_else(|| template.file());
     if path == Path::new("-") {
         return out(template.text.trim_end());
     }
-    write(template, &path)?;
+    let Written { made, found } = write(template, &path)?;
+    for one in &found {
+        say(&format!(
+            "{}: is there already, as it would be written",
+            one.display()
+        ));
+    }
+    let names: Vec<_> = made.iter().map(|one| one.display().to_string()).collect();
+    let made = match names.as_slice() {
+        [] => String::new(),
+        names => format!("wrote {}: {}\n", list_of(names), template.about),
+    };
     say(&format!(
-        "wrote {}: {}\nnext: {}\n`trammel explain WORD` says what a key or a name in it means",
-        path.display(),
-        template.about,
+        "{made}next: {}\n`trammel explain WORD` says what a key or a name in it means",
         template.next(&path)
     ));
     Ok(ExitCode::from(DONE))
 }
 
-/// Writes `template` to `path`, and beside it the files that it names.
-fn write(template: &Template, path: &Path) -> anyhow::Result<()> {
+/// What became of the files of a template.
+#[derive(Debug)]
+struct Written {
+    /// Those that were written, the template's own first.
+    made: Vec<PathBuf>,
+    /// Those that were there with the same bytes.
+    found: Vec<PathBuf>,
+}
+
+/// Writes `template` to `path`, and beside it the files that it names. All or none: what is there
+/// with other bytes is found before anything is written. Templates may share a file.
+fn write(template: &Template, path: &Path) -> anyhow::Result<Written> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    for (name, bytes) in &template.companions {
-        let beside = folder.join(name);
-        // Two templates may name one file.
-        if std::fs::read(&beside).is_ok_and(|found| found == *bytes) {
+    let beside = template.companions.iter();
+    let beside = beside.map(|(name, bytes)| (folder.join(name), *bytes));
+    let all = std::iter::once((path.to_owned(), template.text.as_bytes())).chain(beside);
+    let is_there =
+        |(path, bytes): &(PathBuf, &[u8])| std::fs::read(path).is_ok_and(|found| found == *bytes);
+    let (found, missing): (Vec<_>, Vec<_>) = all.partition(is_there);
+    for (one, _) in &missing {
+        if one.symlink_metadata().is_err() {
             continue;
         }
-        create(&beside, bytes)?;
+        if one == path {
+            return Err(exists(path));
+        }
+        let name = one.file_name().unwrap_or_default().display();
+        let own = path.file_name().unwrap_or_default().display();
+        bail!(
+            "`{}` exists and is not the file that the template `{}` names; write both into \
+             another folder with `-o FOLDER/{own}`, or move `{name}` away",
+            one.display(),
+            template.name
+        );
     }
-    create(path, template.text.as_bytes())
+    for (one, bytes) in missing.iter().rev() {
+        create(one, bytes)?;
+    }
+    let paths = |all: Vec<(PathBuf, &[u8])>| all.into_iter().map(|(path, _)| path).collect();
+    Ok(Written {
+        made: paths(missing),
+        found: paths(found),
+    })
+}
+
+fn exists(path: &Path) -> anyhow::Error {
+    anyhow::anyhow!(
+        "`{}` exists, and no file is overwritten; give another one with `-o FILE`",
+        path.display()
+    )
 }
 
 /// Writes a file that does not exist.
@@ -159,10 +208,7 @@ fn create(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         file.write_all(bytes)
     });
     written.map_err(|why| match why.kind() {
-        ErrorKind::AlreadyExists => anyhow::anyhow!(
-            "`{}` exists, and no file is overwritten; give another one with `-o FILE`",
-            path.display()
-        ),
+        ErrorKind::AlreadyExists => exists(path),
         _ => anyhow::anyhow!("`{}` cannot be written: {why}", path.display()),
     })
 }
@@ -202,9 +248,32 @@ mod tests {
         let all = all();
         let path = folder.path().join("x.toml");
         write(&all[0], &path).unwrap();
+        let again = write(&all[0], &path).unwrap();
+        assert!(again.made.is_empty() && again.found.contains(&path));
+        std::fs::write(&path, "mine").unwrap();
         let why = write(&all[0], &path).unwrap_err().to_string();
         assert!(why.contains("exists"), "{why}");
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), all[0].text);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+    }
+
+    #[test]
+    fn templates_that_name_files_of_one_name_do_not_share_them() {
+        let all = all();
+        let of = |name: &str| all.iter().find(|one| one.name == name).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let first = write(of("forwarding"), &at("forwarding.toml")).unwrap();
+        assert_eq!(first.made, [at("forwarding.toml"), at("router.click")]);
+        // The same file as its companion.
+        let router = write(of("router"), &at("router.click")).unwrap();
+        assert_eq!(
+            (router.made.len(), router.found),
+            (0, vec![at("router.click")])
+        );
+        let why = write(of("router-line-rate"), &at("mine.toml")).unwrap_err();
+        let why = why.to_string();
+        assert!(why.contains("`-o FOLDER/mine.toml`"), "{why}");
+        assert!(!at("mine.toml").exists(), "half of it is written");
     }
 
     #[test]

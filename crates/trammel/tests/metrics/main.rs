@@ -9,6 +9,7 @@ mod running;
 
 use running::{Running, line};
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use trammel_openmetrics::reader::Families;
 
@@ -84,6 +85,56 @@ fn a_sweep_serves_how_many_runs_are_made_and_how_long_they_take() {
         .expect("a histogram has a sum");
     assert!(*took > 0.0, "{name} {took}");
     promtool(&run.page("text/plain"));
+}
+
+/// Without a calibration nothing is predicted or simulated: those runs are never made.
+#[test]
+fn runs_that_cannot_be_made_are_not_expected() {
+    let run = Running::start(&["run", "examples/forwarding.toml"]);
+    let families = run.until("trammel_runs_total", 1.0);
+    assert_eq!(families["trammel_runs_expected"].samples[0].2, 12.0);
+}
+
+/// An address that another command has, whichever command asks for it.
+#[test]
+fn a_port_in_use_is_told_alike_by_all_commands() {
+    let first = Running::start(&["recv", "--port", "0"]);
+    let at = first.address.to_string();
+    let click = "InfiniteSource(LIMIT 1) -> Discard";
+    for words in [
+        &["router", "-e", click][..],
+        &["recv", "--port", "0"],
+        &["run", "examples/paper-001.toml", "--engine", "predict"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+        command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        let out = command.args(words).args(["--metrics", &at]).output();
+        let out = out.expect("the program can be started");
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(3), "{words:?}: {said}");
+        let expected = format!(
+            "error: --metrics: {at} cannot be listened on: Address already in use (os error 98); \
+             give another port"
+        );
+        assert!(said.contains(&expected), "{words:?}: {said}");
+    }
+}
+
+/// Nobody is sent to an address that is dead when its line is read.
+#[test]
+fn a_folder_that_is_refused_is_told_before_any_address() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    std::fs::write(folder.path().join("mine.txt"), "mine").expect("it can be written");
+    let out = folder.path().to_str().expect("it is UTF-8");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
+    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    command.args(["run", "examples/paper-001.toml", "--engine", "predict"]);
+    command.args(["-o", out, "--live", "--metrics", "0"]);
+    let ran = command.output().expect("the program can be started");
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!(ran.status.code(), Some(2), "{said}");
+    assert!(said.contains("is not a run folder"), "{said}");
+    assert!(!said.contains("http://"), "{said}");
 }
 
 #[test]

@@ -19,6 +19,8 @@ impl Running {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trammel"));
         command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
         command.args(words).args(["--metrics", "0"]);
+        // A machine that was never calibrated.
+        command.env("XDG_DATA_HOME", "/nonexistent");
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program can be started");
         let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
