@@ -1,6 +1,7 @@
 //! The answer of a traffic run in a sentence: what the first stream waits and loses; of several
 //! that are alike, what they do on average.
 
+use super::alike::{self, Alike};
 use super::compared::Compared;
 use super::outcome::StreamsOutcome;
 use trammel_core::label::Label;
@@ -19,26 +20,23 @@ struct First<'a> {
 }
 
 impl First<'_> {
-    /// How many there are at a point: what `count` makes of `call` are `call-1`, `call-2`, ….
+    /// How many there are at a point.
     fn count(&self, point: usize) -> usize {
-        let streams = &self.outcome.file.points[point].scenario.streams;
-        let Some(base) = streams[0].name.strip_suffix("-1") else {
-            return 1;
-        };
-        let alike = streams.iter().zip(1..);
-        alike
-            .take_while(|(one, n)| one.name == format!("{base}-{n}"))
-            .count()
-            .max(1)
+        self.alike(point).count()
+    }
+
+    fn alike(&self, point: usize) -> Alike {
+        let mut all = alike::all(&self.outcome.file.points[point].scenario.streams);
+        all.swap_remove(0)
     }
 
     /// `` `call` ``, or `` each `call` `` where there are several at some point.
     fn name(&self) -> String {
-        let name = &self.outcome.file.first().streams[0].name;
-        let is_several = (0..self.outcome.file.points.len()).any(|at| self.count(at) > 1);
-        match name.strip_suffix("-1").filter(|_| is_several) {
-            Some(base) => format!("each `{base}`"),
-            None => format!("`{name}`"),
+        let points = 0..self.outcome.file.points.len();
+        let several = points.map(|at| self.alike(at)).find(|one| one.count() > 1);
+        match several {
+            Some(one) => format!("each `{}`", one.name),
+            None => format!("`{}`", self.alike(0).name),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The charts of a traffic run: the distribution of delay of each stream, a line for each engine,
 //! and the mean along a sweep.
 
+use super::alike::{self, Alike};
 use super::compared::Compared;
 use super::outcome::{Ran, StreamsOutcome};
 use super::runs::MOST_CURVES;
@@ -89,7 +90,8 @@ fn distributions(at: usize, point: &Point, ran: &Ran, compared: &[Compared]) -> 
     figures.collect()
 }
 
-/// Mean delay along the swept number with the most values, a colour for each stream.
+/// Mean delay along the swept number with the most values, a colour for each stream, or for all
+/// that are alike.
 fn along(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Option<Figure> {
     let points = &outcome.file.points;
     let first = points.first()?;
@@ -123,16 +125,39 @@ fn along(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Option<Figure> 
     let y = Axis::linear("mean one-way delay", delay_unit).from_zero();
     let heading = format!("Mean delay against {title}");
     let mut figure = Figure::new("delay-along", &heading, x, y).wide();
-    for (n, stream) in first.scenario.streams.iter().take(MOST_CURVES).enumerate() {
+    let alike: Vec<Vec<Alike>> = points
+        .iter()
+        .map(|point| alike::all(&point.scenario.streams))
+        .collect();
+    let mut has_several = false;
+    for n in 0..alike[0].len().min(MOST_CURVES) {
+        let each = alike.iter().filter_map(|all| all.get(n));
+        let most = each
+            .max_by_key(|one| one.count())
+            .expect("there is a first point");
+        has_several |= most.count() > 1;
         for label in [Label::Predicted, Label::Simulated, Label::Measured] {
-            let here = means().filter(|one| one.stream == n);
-            let here = here.filter_map(|one| Some((values[one.point], of(label, one)? * scale)));
-            let here: Vec<(f64, f64)> = here.collect();
+            let mean = |at: usize| {
+                let one = alike[at].get(n)?;
+                let is_one =
+                    |mean: &&Compared| mean.point == at && one.places.contains(&mean.stream);
+                let all: Option<Vec<f64>> =
+                    means().filter(is_one).map(|mean| of(label, mean)).collect();
+                let all = all.filter(|all| all.len() == one.count())?;
+                Some((
+                    values[at],
+                    all.iter().sum::<f64>() / all.len() as f64 * scale,
+                ))
+            };
+            let here: Vec<(f64, f64)> = (0..points.len()).filter_map(mean).collect();
             if !here.is_empty() {
-                let series = Series::new(stream.name.as_str(), Mark::LinePoints, here);
+                let series = Series::new(most.name.as_str(), Mark::LinePoints, here);
                 figure = figure.with(series.labelled(label).coloured(n));
             }
         }
+    }
+    if has_several {
+        figure = figure.captioned("Of streams that are alike, the mean of all.");
     }
     (!figure.series.is_empty()).then_some(figure)
 }

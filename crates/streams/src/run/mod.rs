@@ -10,6 +10,7 @@
 //! earlier one is not made again.
 
 pub mod account;
+mod alike;
 mod answer;
 #[cfg(target_os = "linux")]
 mod bed;
