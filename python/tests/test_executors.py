@@ -162,12 +162,12 @@ def test_an_interrupt_keeps_what_is_stored(
     short: tm.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_hand_out, "_LEAST_S", 0.1)
-    many = short.replace(repeat=1000)
+    many = short.replace(repeat=10_000)
     with pytest.raises(tm.Interrupted) as caught:
         # At the first news.
         many.run(store=tmp_path, threads=2, progress=lambda _: signal.raise_signal(signal.SIGINT))
     run = caught.value.run
-    assert run.runs[0] == 1000 and 0 < run.runs[1] < 1000
+    assert run.runs[0] == 10_000 and 0 < run.runs[1] < 10_000
     assert len(run.flows) == 2 * run.runs[1]
 
 

@@ -119,6 +119,9 @@ const COMMON: &[(&str, &str)] = &[
     ("range", "the times of the first and the last packet"),
 ];
 
+/// The classes whose handlers are the functions of the script language, besides their own.
+const SCRIPTS: [&str; 2] = ["Script", "DriverManager"];
+
 impl Entry {
     /// What a handler of this class is for; nothing where nobody says.
     pub fn handler_help(&'static self, handler: &Handler) -> Option<String> {
@@ -146,7 +149,7 @@ fn help(entry: &'static Entry, handler: &Handler) -> Option<String> {
         return Some(text.to_owned());
     }
     // Other classes have handlers of the same names, which are not functions.
-    if entry.about.name == "Script" && functions::find(name).is_some() {
+    if SCRIPTS.contains(&entry.about.name) && functions::find(name).is_some() {
         return Some("a function of the script language".to_owned());
     }
     let is_named = |param: &&crate::args::Param| param.name.eq_ignore_ascii_case(name);
@@ -166,6 +169,22 @@ mod tests {
     use crate::lang;
     use crate::load::{self, BuiltIn};
     use crate::memory::MemoryHost;
+
+    #[test]
+    fn only_scripts_have_functions() {
+        let about = "a function of the script language";
+        for entry in elements::all() {
+            let all = (entry.make)().handlers();
+            let mut all = all.iter().filter_map(|handler| help(entry, handler));
+            let is_script = SCRIPTS.contains(&entry.about.name);
+            assert_eq!(
+                all.any(|text| text == about),
+                is_script,
+                "{}",
+                entry.about.name
+            );
+        }
+    }
 
     #[test]
     fn every_handler_says_what_it_is_for() {

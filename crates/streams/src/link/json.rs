@@ -6,7 +6,7 @@
 //! A stream's `socket` is its number. Of what iperf3 does not know, intervals have `receiver` as
 //! well: what the other end counted.
 
-use super::{Account, Interval, Sum, over};
+use super::{Account, Interval, Sum, most, over};
 use serde_json::{Map, Value, json as value};
 use trammel_traffic::link::{Direction, Told};
 use trammel_traffic::record::Protocol;
@@ -197,7 +197,7 @@ fn end(account: &Account) -> Value {
         }
         let (sent, received) = (one.sent, one.received);
         let sender = span(whole, sent.map_or(0, |told| told.bytes));
-        let window = |of| over(&account.intervals, at, of).map(|(_, _, most)| most);
+        let window = |of| most(&account.intervals, at, of);
         let rtt = over(&account.intervals, at, |told| told.rtt_us);
         let more = value!({
             "retransmits": sent.map(|told| told.retransmitted),

@@ -230,15 +230,22 @@ fn together(all: impl Iterator<Item = Told>) -> Told {
 
 /// Least, mean and greatest of what `of` tells of a stream's sender at the ends of intervals.
 fn over(intervals: &[Interval], stream: usize, of: fn(&Told) -> u64) -> Option<(u64, f64, u64)> {
-    let all: Vec<u64> = intervals
-        .iter()
-        .filter(|one| !one.is_omitted)
-        .filter_map(|one| one.streams.get(stream)?.sent.as_ref().map(of))
+    let all: Vec<u64> = each(intervals, stream, of)
         .filter(|value| *value > 0)
         .collect();
     let (least, greatest) = (all.iter().min()?, all.iter().max()?);
     let mean = all.iter().map(|value| *value as f64).sum::<f64>() / all.len() as f64;
     Some((*least, mean, *greatest))
+}
+
+/// The greatest value that a sender told over the intervals; 0 is one, of a window that is closed.
+fn most(intervals: &[Interval], stream: usize, of: fn(&Told) -> u64) -> Option<u64> {
+    each(intervals, stream, of).max()
+}
+
+fn each(intervals: &[Interval], stream: usize, of: fn(&Told) -> u64) -> impl Iterator<Item = u64> {
+    let counted = intervals.iter().filter(|one| !one.is_omitted);
+    counted.filter_map(move |one| one.streams.get(stream)?.sent.as_ref().map(of))
 }
 
 #[cfg(test)]
@@ -276,6 +283,9 @@ mod tests {
         let both = [first, second];
         assert_eq!(over(&both, 0, |one| one.bytes), Some((1000, 1500.0, 2000)));
         assert_eq!(over(&both, 1, |one| one.bytes), None);
+        // A window that was closed at every end of an interval is known, and 0.
+        assert_eq!(most(&both, 0, |one| one.window_bytes), Some(0));
+        assert_eq!(most(&both, 1, |one| one.window_bytes), None);
     }
 
     #[test]
