@@ -16,12 +16,12 @@ pub(super) struct Meaning {
 /// The text of a page as a terminal shows it: of a link its words, or the page that it names.
 pub(super) fn without_links(text: &str) -> String {
     let (mut plain, mut rest) = (String::new(), text);
-    while let Some((before, (words, (to, after)))) =
-        rest.split_once('[').and_then(|(before, link)| {
-            let (words, link) = link.split_once("](")?;
-            Some((before, (words, link.split_once(')')?)))
-        })
-    {
+    // A bracket that begins no link, as of `[[flow]]`, stays.
+    while let Some((before, words, to, after)) = rest.split_once("](").and_then(|(before, link)| {
+        let (before, words) = before.rsplit_once('[')?;
+        let (to, after) = link.split_once(')')?;
+        Some((before, words, to, after))
+    }) {
         plain += before;
         plain += &match to.split('#').next() {
             Some(page) if page == words => format!("docs/{page}"),
@@ -40,4 +40,23 @@ pub(super) fn is_alike(word: &str, name: &str) -> bool {
 fn plain(text: &str) -> impl Iterator<Item = char> {
     let lower = text.chars().flat_map(char::to_lowercase);
     lower.map(|c| if matches!(c, '-' | '_') { ' ' } else { c })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_their_words_and_other_brackets_stay() {
+        for (text, wanted) in [
+            (
+                "one `[[flow]]` ([metrics.md](metrics.md))",
+                "one `[[flow]]` (docs/metrics.md)",
+            ),
+            ("see [Labels](#labels), [a, b]", "see Labels, [a, b]"),
+            ("0 to 1 [1/s]", "0 to 1 [1/s]"),
+        ] {
+            assert_eq!(without_links(text), wanted);
+        }
+    }
 }
