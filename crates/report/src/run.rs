@@ -146,7 +146,8 @@ impl Status {
     }
 
     /// What of the runs is missing yet, or for good; nothing where all were made.
-    fn missing(&self) -> Option<String> {
+    #[must_use]
+    pub fn missing(&self) -> Option<String> {
         let (all, made) = self.runs;
         match self {
             _ if made >= all => None,

@@ -9,6 +9,15 @@ pub fn list(all: &[String]) -> String {
     }
 }
 
+/// `word` with a capital, as a sentence begins.
+#[must_use]
+pub fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -20,5 +29,12 @@ mod tests {
         assert_eq!(list(&all[..1]), "a");
         assert_eq!(list(&all[..2]), "a and b");
         assert_eq!(list(&all), "a, b and c");
+    }
+
+    #[test]
+    fn a_sentence_begins_with_a_capital() {
+        assert_eq!(capital("each `call`"), "Each `call`");
+        assert_eq!(capital("`call`"), "`call`");
+        assert_eq!(capital(""), "");
     }
 }

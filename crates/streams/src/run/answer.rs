@@ -1,12 +1,13 @@
 //! The answer of a traffic run in a sentence: what the first stream waits and loses; of several
 //! that are alike, what they do on average.
 
-use super::alike::{self, Alike};
+use super::alike::ByAlike;
 use super::compared::Compared;
 use super::outcome::StreamsOutcome;
 use trammel_core::label::Label;
 use trammel_report::Answer;
 use trammel_report::units;
+use trammel_report::words::capital;
 use trammel_stats::stats::relative_error;
 use trammel_stats::table::format_float;
 
@@ -17,45 +18,24 @@ const DIGITS: usize = 3;
 struct First<'a> {
     outcome: &'a StreamsOutcome<'a>,
     compared: &'a [Compared],
+    alike: ByAlike<'a>,
 }
 
 impl First<'_> {
-    /// How many there are at a point.
-    fn count(&self, point: usize) -> usize {
-        self.alike(point).count()
-    }
-
-    fn alike(&self, point: usize) -> Alike {
-        let mut all = alike::all(&self.outcome.file.points[point].scenario.streams);
-        all.swap_remove(0)
-    }
-
     /// `` `call` ``, or `` each `call` `` where there are several at some point.
     fn name(&self) -> String {
-        let points = 0..self.outcome.file.points.len();
-        let several = points.map(|at| self.alike(at)).find(|one| one.count() > 1);
-        match several {
-            Some(one) => format!("each `{}`", one.name),
-            None => format!("`{}`", self.alike(0).name),
-        }
+        let most = self.alike.most(0).expect("a run has a stream");
+        let each = if most.count() > 1 { "each " } else { "" };
+        format!("{each}`{}`", most.name)
     }
 
     /// Their mean of a metric, as the engine of `label` has it; the least of what none is below.
     fn value(&self, point: usize, metric: &str, label: Label) -> Option<f64> {
-        let count = self.count(point);
-        let is_it =
-            |one: &&Compared| one.point == point && one.stream < count && one.metric == metric;
-        let found: Option<Vec<f64>> = self
-            .compared
-            .iter()
-            .filter(is_it)
-            .map(|one| by(one, label))
-            .collect();
-        let found = found.filter(|found| found.len() == count)?;
-        Some(match metric {
-            "delay_min_us" => found.into_iter().fold(f64::INFINITY, f64::min),
-            _ => found.iter().sum::<f64>() / count as f64,
-        })
+        if metric == "delay_min_us" {
+            let values = self.alike.values((point, 0), metric, label)?;
+            return values.into_iter().reduce(f64::min);
+        }
+        self.alike.mean((point, 0), metric, label)
     }
 
     /// Their mean delay beyond the least of any, µs.
@@ -69,7 +49,11 @@ impl First<'_> {
 /// What became of the first stream: of a few points, its wait and its loss at each; of many, from
 /// where to where both lie.
 pub(super) fn answer(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Answer {
-    let first = First { outcome, compared };
+    let first = First {
+        outcome,
+        compared,
+        alike: ByAlike::new(&outcome.file.points, compared),
+    };
     along(&first)
         .or_else(|| over_all(&first))
         .unwrap_or_else(|| at_first(&first))
@@ -164,18 +148,9 @@ fn best_label(compared: &[Compared]) -> Option<Label> {
     let has_delay = |label: &Label| {
         let delays = compared.iter().filter(|one| one.metric == "delay_mean_us");
         let mut of_first = delays.filter(|one| one.stream == 0);
-        of_first.any(|one| by(one, *label).is_some())
+        of_first.any(|one| one.by(*label).is_some())
     };
     labels.into_iter().find(has_delay)
-}
-
-/// What the engine of `label` says.
-fn by(one: &Compared, label: Label) -> Option<f64> {
-    match label {
-        Label::Measured => one.measured,
-        Label::Simulated => one.simulated,
-        _ => one.predicted,
-    }
 }
 
 /// What became of the first stream at the first point: what was measured, else simulated, else
@@ -224,13 +199,6 @@ fn at_first(first: &First<'_>) -> Answer {
         ),
         label: Some(label),
     }
-}
-
-/// A sentence's first word.
-fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 /// Microseconds as `1.94 ms` or `19.4 µs`, by their size.

@@ -1,7 +1,7 @@
 //! The charts of a traffic run: the distribution of delay of each stream, a line for each engine,
 //! and the mean along a sweep.
 
-use super::alike::{self, Alike};
+use super::alike::ByAlike;
 use super::compared::Compared;
 use super::outcome::{Ran, StreamsOutcome};
 use super::runs::MOST_CURVES;
@@ -114,40 +114,21 @@ fn along(outcome: &StreamsOutcome<'_>, compared: &[Compared]) -> Option<Figure> 
     let (factor, unit) = units::shown(column.unit().unwrap_or("1"), &title, largest);
     let values: Vec<f64> = (0..points.len()).map(|at| number(at) * factor).collect();
     let x = Axis::swept(&title, unit, &values);
-    let of = |label: Label, one: &Compared| match label {
-        Label::Predicted => one.predicted,
-        Label::Simulated => one.simulated,
-        _ => one.measured,
-    };
-    let means = || compared.iter().filter(|one| one.metric == "delay_mean_us");
-    let all = means().flat_map(|one| [one.predicted, one.simulated, one.measured]);
+    let means = compared.iter().filter(|one| one.metric == "delay_mean_us");
+    let all = means.flat_map(|one| [one.predicted, one.simulated, one.measured]);
     let (scale, delay_unit) = units::shown("us", "delay", all.flatten().fold(0.0, f64::max));
     let y = Axis::linear("mean one-way delay", delay_unit).from_zero();
     let heading = format!("Mean delay against {title}");
     let mut figure = Figure::new("delay-along", &heading, x, y).wide();
-    let alike: Vec<Vec<Alike>> = points
-        .iter()
-        .map(|point| alike::all(&point.scenario.streams))
-        .collect();
+    let alike = ByAlike::new(points, compared);
     let mut has_several = false;
-    for n in 0..alike[0].len().min(MOST_CURVES) {
-        let each = alike.iter().filter_map(|all| all.get(n));
-        let most = each
-            .max_by_key(|one| one.count())
-            .expect("there is a first point");
+    for n in 0..MOST_CURVES {
+        let Some(most) = alike.most(n) else { break };
         has_several |= most.count() > 1;
         for label in [Label::Predicted, Label::Simulated, Label::Measured] {
             let mean = |at: usize| {
-                let one = alike[at].get(n)?;
-                let is_one =
-                    |mean: &&Compared| mean.point == at && one.places.contains(&mean.stream);
-                let all: Option<Vec<f64>> =
-                    means().filter(is_one).map(|mean| of(label, mean)).collect();
-                let all = all.filter(|all| all.len() == one.count())?;
-                Some((
-                    values[at],
-                    all.iter().sum::<f64>() / all.len() as f64 * scale,
-                ))
+                let mean = alike.mean((at, n), "delay_mean_us", label)?;
+                Some((values[at], mean * scale))
             };
             let here: Vec<(f64, f64)> = (0..points.len()).filter_map(mean).collect();
             if !here.is_empty() {

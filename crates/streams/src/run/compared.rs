@@ -6,6 +6,7 @@
 
 use super::outcome::{Ran, StreamsOutcome};
 use super::summary::Means;
+use trammel_core::label::Label;
 use trammel_stats::stats::relative_error;
 
 /// The metrics, by the names of their columns, and the units of these.
@@ -54,6 +55,15 @@ impl Compared {
         let of = |name, value: Option<f64>| Some((name, value?));
         let simulated = self.simulated.filter(|_| self.predicted.is_some());
         of("measured", self.measured).or(of("simulated", simulated))
+    }
+
+    /// What the engine of `label` says.
+    pub(super) fn by(&self, label: Label) -> Option<f64> {
+        match label {
+            Label::Measured => self.measured,
+            Label::Simulated => self.simulated,
+            _ => self.predicted,
+        }
     }
 
     /// The relative error of the prediction and of the simulation.

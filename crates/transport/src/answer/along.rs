@@ -3,8 +3,7 @@
 use super::axis::{Shape, Sweep, varying};
 use super::finding::{Finding, Metric, Used};
 use super::numbers::{Number, Numbers};
-use super::rank::capital;
-use super::words::{condition, conditions};
+use super::words::{capital, condition, conditions};
 use trammel_scenario::File;
 use trammel_scenario::sweep::Point;
 

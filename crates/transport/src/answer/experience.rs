@@ -5,7 +5,7 @@ use super::axis::{Shape, value, varying};
 use super::finding::{Finding, Metric, Of, Used};
 use super::numbers::{Number, Numbers};
 use super::sweep::left_out;
-use super::words::{Kind, conditions, list};
+use super::words::{Kind, capital, conditions, list};
 use super::{along, rank};
 use trammel_report::{Block, Section, TableView};
 use trammel_scenario::File;
@@ -258,10 +258,4 @@ fn say(kind: Kind, all: &[(Number, String)]) -> Option<String> {
             Some(format!("is {}{unclear}", list(&parts)))
         }
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + chars.as_str()
 }

@@ -3,9 +3,8 @@
 use super::axis::{Sweep, axis, name};
 use super::experience::judged_by;
 use super::numbers::Numbers;
-use super::rank::capital;
 use super::sweep::{curve, groups, left_out};
-use super::words::{Kind, list};
+use super::words::{Kind, capital, list};
 use trammel_report::Block;
 use trammel_report::figure::{Axis, Figure};
 use trammel_scenario::File;

@@ -12,6 +12,7 @@ use super::words::{Kind, micros, percent, three};
 use super::{agreement, along, experience, prediction, rank, share, without_flows};
 use crate::points::TransportOutcome;
 use trammel_core::label::Label;
+use trammel_report::run::Status;
 use trammel_report::{Answer, Highlight};
 use trammel_scenario::File;
 use trammel_scenario::model::Goal;
@@ -54,14 +55,14 @@ fn preliminary(answer: Answer, outcome: &TransportOutcome) -> Answer {
     if made >= all {
         return answer;
     }
-    let missing = if outcome.is_going_on {
-        format!("So far {made} of {all} runs.")
-    } else if outcome.is_interrupted {
-        format!("Interrupted after {made} of {all} runs.")
-    } else {
-        format!("{} of {all} runs failed.", all - made)
+    let status = Status {
+        runs: outcome.runs,
+        is_interrupted: outcome.is_interrupted,
+        is_going_on: outcome.is_going_on,
+        ..Status::default()
     };
-    answer.preliminary(missing)
+    let failed = || format!("{} of {all} runs failed.", all - made);
+    answer.preliminary(status.missing().unwrap_or_else(failed))
 }
 
 /// What answers `goal`, as the engine of `numbers` has it.

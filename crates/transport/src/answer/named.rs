@@ -4,8 +4,8 @@
 use super::axis::Sweep;
 use super::finding::Metric;
 use super::numbers::{Number, Numbers};
-use super::rank::capital;
 use super::sweep::{goodput_of, groups};
+use super::words::capital;
 use trammel_report::dots::{DotPlot, DotSeries};
 use trammel_scenario::File;
 use trammel_scenario::model::Goal;

@@ -4,7 +4,7 @@
 use super::axis::{follows, names, value, varying};
 use super::finding::{Finding, Metric, Used};
 use super::numbers::{Number, Numbers};
-use super::words::{Kind, conditions, list, percent};
+use super::words::{Kind, capital, conditions, list, percent};
 use std::collections::BTreeMap;
 use trammel_scenario::File;
 use trammel_scenario::sweep::Point;
@@ -375,13 +375,6 @@ fn count(metric: Metric, all: &[Ranking]) -> Finding {
             list(&said)
         ),
     )
-}
-
-pub(super) fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or(String::new(), |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::numbers::Number;
 use trammel_scenario::sweep::Point;
 use trammel_stats::table::format_float;
 
-pub(super) use trammel_report::words::list;
+pub(super) use trammel_report::words::{capital, list};
 
 /// How intervals are made.
 pub(super) const INTERVALS: &str = "Student's, on a log or logit scale for bounded metrics";
